@@ -1,1 +1,1 @@
-"""Snapscope's dashboard: shows what the core answers; every question and every change is the core's own."""
+"""The Snapscope dashboard: displays core's results. All analysis and all changes are done in core."""

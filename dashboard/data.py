@@ -1,7 +1,7 @@
-"""What pages read, and what of it is kept: references are read in every run, a history is kept by its content.
+"""The data access of the pages and its caches: references are read in every run, histories are cached by content.
 
-Law: the key of a history is the content of every reference it was made from, so a changed table can never be answered
-from an old one. Nothing here draws, and no error is caught: pages show them in one place.
+Invariant: a history is cached under the content of all references it was made from, so a changed table never gets an
+old answer. Nothing here draws, and no error is caught; pages show errors in one place.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from cachetools import LRUCache
 
 from core import catalog as warehouses
 from core.analysis import inspection as contents
+from core.analysis.commit_changes import CommitChanges
 from core.analysis.expiration_dates import expiries
 from core.analysis.file_health import Health
+from core.analysis.usual_commits import Attention, unusual_commits
 from core.catalog import Warehouse, list_tables
 from core.errors import NotFound, SnapscopeError
 from core.formats.table_format import TableRef
@@ -40,24 +42,24 @@ Progress = Callable[[int, int], None]
 V = TypeVar("V")
 
 LISTING_TTL_S = 5
-TOLD_S = 0.1  # how often it is told how far a history is
-OTHERS_TTL_S = 60  # of places that are not the open one: a catalog may be slow, or not there at all
+TOLD_S = 0.1  # interval of progress updates while a history is read
+OTHERS_TTL_S = 60  # for locations other than the open one: a catalog may be slow or unavailable
 KEPT_TABLES = 64
 KEPT_HISTORIES = 8
 KEPT_PLANS = 64
 KEPT_FACTS = 2_000
-JUDGED_MS = 15 * 60_000  # what a policy frees is told again without reading, if it was judged so lately
-KEPT_LISTS = 6  # of what may be hundreds of thousands of files
+JUDGED_MS = 15 * 60_000  # how long a policy's result is reused
+KEPT_LISTS = 6  # each may hold hundreds of thousands of files
 
 
 @st.cache_resource(ttl=LISTING_TTL_S, max_entries=16, show_spinner=False)
 def warehouse(location: str) -> Warehouse:
-    """The tables of a location; a listing a few seconds old is good enough for a list of names."""
+    """List the tables of a location; the listing may be a few seconds old."""
     return list_tables(location)
 
 
 def listed(location: str) -> Warehouse:
-    """The tables of a place that is not the open one, as they were within the last minute."""
+    """List the tables of a location other than the open one, at most one minute old."""
     found = _listed(location)
     if isinstance(found, SnapscopeError):
         raise found
@@ -74,27 +76,28 @@ def _listed(location: str) -> Warehouse | SnapscopeError:
 
 @st.cache_resource(ttl=OTHERS_TTL_S, max_entries=64, show_spinner=False)
 def places(named: tuple[str, ...]) -> tuple[str, ...]:
-    """The places to show: those that are named, and pyiceberg's catalogs."""
+    """Return the locations to show: the given ones and pyiceberg's catalogs."""
     return warehouses.places(named)
 
 
 def table(location: str) -> Table:
-    """The table at a location; see `heads` for whether it is still there."""
+    """Return the table at a location; `heads` checks whether it still exists."""
     return _tables.get(location) or time_limits.within(location, time_limits.call_s(), lambda: _opened(location))
 
 
 def _opened(location: str) -> Table:
-    """An open table: its store and the immutable files it has decoded. It holds no answers."""
+    """Return an open table: its store and the immutable files decoded so far. It caches no results."""
     return _tables.of(location, lambda: open_table(location))
 
 
 def heads(ref: TableRef) -> Heads:
-    """Every reference, read now. `NotFound` if the table that was there has gone, `Corrupt` if its store is silent."""
+    """Read all references now. Raises `NotFound` if the table no longer exists, `Corrupt` if its store does not
+    respond."""
     return _there(ref, time_limits.within(ref.location, time_limits.call_s(), lambda: _opened(ref.location).heads()))
 
 
 class BackgroundRead:
-    """References of one table among others, being read: it may take its time without the others waiting for it."""
+    """A background read of one table's references, so that a slow table does not delay the others."""
 
     def __init__(self, ref: TableRef) -> None:
         self._ref = ref
@@ -115,7 +118,7 @@ def _there(ref: TableRef, found: Heads) -> Heads:
 
 
 def forget_listings() -> None:
-    """List warehouses and open tables anew at the next question."""
+    """Clear the cached warehouse listings and open tables."""
     warehouse.clear()
     _listed.clear()
     places.clear()
@@ -123,7 +126,7 @@ def forget_listings() -> None:
 
 
 def find(listing: Warehouse, title: str) -> TableRef:
-    """A listed table by `database.table` or, where only one bears it, by its bare name."""
+    """Find a listed table by `database.table` or, if it is unique, by its name alone."""
     for ref in listing.tables:
         if ref.title == title:
             return ref
@@ -134,7 +137,7 @@ def find(listing: Warehouse, title: str) -> TableRef:
 
 
 def fingerprint(seen: Heads) -> str:
-    """SHA-256 over the place and the content of every reference."""
+    """Compute SHA-256 over the location and the content of all references."""
     digest = hashlib.sha256(seen.location.encode())
     for path, content in sorted(seen.references.items()):
         digest.update(f"\0{path}\0{len(content)}\0".encode())
@@ -143,7 +146,7 @@ def fingerprint(seen: Heads) -> str:
 
 
 class Shelf(Generic[V]):
-    """The last few answers by key, for all readers of this process; the least recently used one leaves first."""
+    """An LRU cache shared by all readers of this process."""
 
     def __init__(self, most: int) -> None:
         self._kept: LRUCache[object, V] = LRUCache(most)
@@ -154,7 +157,7 @@ class Shelf(Generic[V]):
             return self._kept.get(key)
 
     def of(self, key: object, make: Callable[[], V]) -> V:
-        """What is kept under the key; else what is made now, while others may ask."""
+        """Return the cached value of a key, or make it now without blocking other keys."""
         with self._lock:
             if key in self._kept:
                 return self._kept[key]
@@ -180,21 +183,24 @@ _files: Shelf[pa.Table] = Shelf(KEPT_LISTS)
 _entries: Shelf[pa.Table] = Shelf(KEPT_LISTS)
 _bounds: Shelf[tuple[Bounds, ...]] = Shelf(KEPT_PLANS)
 _healths: Shelf[Health] = Shelf(KEPT_PLANS)
+_changes: Shelf[CommitChanges] = Shelf(KEPT_HISTORIES)
+_unusual: Shelf[tuple[Attention, ...]] = Shelf(KEPT_HISTORIES)
 _facts: Shelf[TableFacts] = Shelf(KEPT_FACTS)
 
 
 def kept_history(seen: Heads) -> History | None:
-    """The history of exactly these references, if it was built before."""
+    """Return the cached history of exactly these references, if any."""
     return _histories.get(fingerprint(seen))
 
 
 def history(seen: Heads, progress: Progress | None = None) -> History:
-    """The history of exactly these references, built if need be."""
+    """Return the history of exactly these references, reading it if needed."""
     return _histories.of(fingerprint(seen), lambda: _read(seen, progress))
 
 
 def _read(seen: Heads, progress: Progress | None) -> History:
-    """Read in a thread that may be left behind; `progress` draws, so it is told in this one, and may end it all."""
+    """Read a history in a thread that can be abandoned. `progress` draws, so it runs in the calling thread, and may
+    abort the wait."""
     opened, told, ended = table(seen.location), list[tuple[int, int]](), threading.Event()
 
     def tell(done: int, total: int) -> None:
@@ -213,75 +219,87 @@ def _read(seen: Heads, progress: Progress | None) -> History:
 
 
 def has_moved_on(read: History) -> bool:
-    """Has what could not be read of a history gone meanwhile, because others expire?"""
+    """Return whether what could not be read in a history has disappeared because another process expired snapshots."""
     return bool(read.incomplete) and table(read.heads.location).newer(read) is not None
 
 
 def kept_facts(seen: Heads, now_ms: int) -> TableFacts | None:
-    """What Home says of exactly these references, if it was read before, in this language, and judged about now."""
+    """Return the cached Home row for exactly these references, this language and about this time, if any."""
     found = _facts.get((fingerprint(seen), language.chosen()))
     return found if found and found.judged_ms is not None and abs(now_ms - found.judged_ms) <= JUDGED_MS else None
 
 
 def facts(seen: Heads, now_ms: int, progress: Progress | None = None) -> TableFacts:
-    """What Home says of a table, its manifests read if need be."""
+    """Return the Home row of a table, reading its manifests if needed."""
     kept = kept_facts(seen, now_ms)
     return kept or _facts.put(
         (fingerprint(seen), language.chosen()), table_facts(seen, history(seen, progress), now_ms)
     )
 
 
+def changes(known: History, branch: str) -> CommitChanges:
+    """What each commit of a branch changed; answered once."""
+    return _changes.of((fingerprint(known.heads), branch), lambda: CommitChanges(known, branch))
+
+
+def unusual(known: History, branch: str) -> tuple[Attention, ...]:
+    """Which of the last commits of a branch need attention, and why, the newest first; answered once."""
+    key = (fingerprint(known.heads), branch)
+    return _unusual.of(key, lambda: unusual_commits(changes(known, branch)))
+
+
 def plan(known: History, change: Change, now_ms: int) -> Plan:
-    """The plan of a change at a moment; the same question is answered once."""
+    """Return the plan of a change at a given time, cached."""
     key = (fingerprint(known.heads), change, now_ms)
     return _plans.of(key, lambda: table(known.heads.location).preview(change, now_ms, known))
 
 
 def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:
-    """What the next commit to a branch expires by itself, and what that breaks; answered once."""
+    """Return what the next commit to a branch expires automatically, and what that breaks; cached."""
     key = (fingerprint(known.heads), now_ms, branch)
     return _forecasts.of(key, lambda: table(known.heads.location).next_commit(known, now_ms, branch))
 
 
 def ends(seen: Heads, now_ms: int) -> Mapping[str, Expiry]:
-    """When each snapshot and tag goes by itself; `SnapscopeError` where the table's own options make no sense."""
+    """Return when each snapshot and tag expires automatically. Raises `SnapscopeError` if the table options are
+    invalid."""
     return _ends.of((fingerprint(seen), now_ms), lambda: expiries(seen, now_ms))
 
 
 def native(known: History, shown: Plan) -> tuple[Reason, ...]:
-    """Where the engine's own deletion differs from a plan; answered once."""
+    """Return where the engine's own deletion differs from a plan; cached."""
     return _natives.of(shown.fingerprint, lambda: table(known.heads.location).native(shown, known))
 
 
 def files(known: History, point: AsOf) -> pa.Table:
-    """The live files of a point, largest first; `Corrupt` where it cannot be read in full."""
+    """Return the current files of a version, largest first. Raises `Corrupt` if it cannot be read completely."""
     key = (fingerprint(known.heads), point.point)
     order = [("bytes", "descending"), ("path", "ascending")]
     return _files.of(key, lambda: known.files_at(known.require(point.point)).sort_by(order))
 
 
 def manifests(known: History, point: AsOf) -> pa.Table:
-    """A point's manifests, by list."""
+    """Return the manifests of a version, by manifest list."""
     at = table(known.heads.location)
     return _entries.of((fingerprint(known.heads), point.point, None), lambda: contents.manifests(at, known, point))
 
 
 def entries(known: History, point: AsOf, manifest: str) -> pa.Table:
-    """The entries of one of a point's manifests."""
+    """Return the entries of one manifest of a version."""
     at = table(known.heads.location)
     key = (fingerprint(known.heads), point.point, manifest)
     return _entries.of(key, lambda: contents.entries(at, known, point, manifest))
 
 
 def statistics(known: History, point: AsOf, chosen: pa.Table, what: str) -> tuple[Bounds, ...]:
-    """What manifests say of columns in some files of a point; `what` tells these files apart from others of it."""
+    """Return the column statistics of some files of a version; `what` identifies this set of files."""
     key = (fingerprint(known.heads), point.point, what)
     at = table(known.heads.location)
     return _bounds.of(key, lambda: contents.statistics(at, known, point, chosen))
 
 
 def health(known: History, point: AsOf) -> Health:
-    """Figures of a point's files."""
+    """Return the health figures of a version's files."""
     key = (fingerprint(known.heads), point.point)
     at = table(known.heads.location)
     return _healths.of(key, lambda: contents.health(at, known, point))

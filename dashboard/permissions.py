@@ -1,8 +1,8 @@
-"""Whether changes may run here. The server decides whether they may at all, each reader whether their page may.
+"""Whether changes are allowed. The server sets the limit; within it each reader enables changes for their own session.
 
-Law: reading is the default. A demo warehouse may be changed on any server; any other needs one that was started for
-writing. In both, the reader switches it on for this warehouse first, and no address ever does. A server that does not
-ask for a secret (`streamlit run`) shows nothing at all: see `dashboard.request_guard`.
+Invariant: read-only is the default. A demo warehouse can be changed on any server; any other only on a server started
+for writing. In both cases the reader must first enable changes for this warehouse, and no URL can do so. A server
+without a secret (`streamlit run`) shows nothing at all; see `dashboard.request_guard`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from core.catalog import Warehouse
 SERVER = "SNAPSCOPE_WRITE"
 CONNECTORS = "SNAPSCOPE_CONNECTORS"
 
-is_guarded = False  # set by `dashboard.server` alone, which puts the guard before everything
+is_guarded = False  # only set by `dashboard.server`, which puts the guard in front of everything
 
 
 def key(listing: Warehouse) -> str:
-    """Of the reader's switch."""
+    """Return the session key of the reader's switch."""
     return f"access.{listing.location}"
 
 
@@ -29,10 +29,10 @@ def server_allows(listing: Warehouse) -> bool:
 
 
 def is_on(listing: Warehouse) -> bool:
-    """Whether this reader may change something here, now."""
+    """Return whether this reader may change something in this warehouse now."""
     return server_allows(listing) and bool(st.session_state.get(key(listing)))
 
 
 def has_connectors() -> bool:
-    """Whether the server was started with an engine's own Spark connector to ask beside plain Spark."""
+    """Return whether the server was started with an engine's own Spark connector, in addition to plain Spark."""
     return bool(os.environ.get(CONNECTORS))

@@ -1,9 +1,9 @@
-"""The one way into the dashboard's server: an ASGI layer before every page, file, stream and probe.
+"""The access check of the dashboard's server: an ASGI layer in front of every page, file, stream and health check.
 
-Law: whoever cannot name the secret that this start printed gets nothing of what lies behind, whatever they ask for and
-however they write it. A browser shows the secret once, in the address that was printed, and from then on by a cookie;
-since browsers send cookies whoever asks them to, a request counts only if its Host is one of this server's own names
-and it was not sent for another origin's page.
+Invariant: a client that does not know the secret printed at startup gets no response from the application, whatever it
+requests and however the request is encoded. A browser sends the secret once, in the URL that was printed, and as a
+cookie from then on. Browsers also attach cookies to requests made by other sites, so a request is only accepted if its
+Host is one of this server's own names and it was not sent by a page of another origin.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 TOKEN = b"token"
 READS = ("GET", "HEAD")
-OWN_SITES = (b"same-origin", b"none")  # `none`: typed, a bookmark, a link outside of any browser
+OWN_SITES = (b"same-origin", b"none")  # `none`: typed, bookmarked or opened from another program
 _AS_IT_IS = "%/:@!$&'()*+,;=~-._?"
 _BEFORE_EACH = (
     (b"content-security-policy", b"frame-ancestors 'none'"),
@@ -40,14 +40,16 @@ _BEFORE_EACH = (
 
 @dataclass(frozen=True, slots=True)
 class RequestDecision:
-    """`refused` says why nothing is answered; `shown` that the address still holds a secret, to be taken out of it."""
+    """A decision: `refused` is the reason for rejecting, `shown` means that the URL still holds a secret to be
+    removed."""
 
     refused: str | None = None
     shown: bool = False
 
 
 class Guard:
-    """`app` behind the secret. `port` is the server's; `hosts` are further names a browser may know it by."""
+    """ASGI app that protects `app` with the secret. `port` is the server's port; `hosts` are additional names that
+    browsers may use."""
 
     def __init__(self, app: App, secret: str, port: int, hosts: Iterable[str] = ()) -> None:
         if len(secret) < 32:
@@ -56,7 +58,7 @@ class Guard:
         named = [f"127.0.0.1:{port}", f"localhost:{port}"]
         own = [*named, *(name.removesuffix(":80") for name in named if port == 80)]
         self.origins: dict[bytes, tuple[bytes, ...]] = {each.encode(): (f"http://{each}".encode(),) for each in own}
-        for each in hosts:  # forwarded: by somebody who may speak https to the browser
+        for each in hosts:  # forwarded, possibly by a proxy that speaks https to the browser
             self.origins[each.encode()] = (f"http://{each}".encode(), f"https://{each}".encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,19 +67,19 @@ class Guard:
             return
         found = self.verdict(scope)
         if scope["type"] == "websocket" and found.refused:
-            await receive()  # that somebody would connect
+            await receive()  # the connect event
             await send({"type": "websocket.close", "code": 1008})
         elif found.refused:
             await self._refuse(scope, send, found.refused)
         elif found.shown:
             await self._enter(scope, send)
         else:
-            # The origin is judged: Streamlit would ask other servers for its own address to compare it with.
+            # The origin was checked above. Streamlit would query external servers for its own IP to compare.
             headers = [each for each in scope["headers"] if each[0] != b"origin"]
             await self._app({**scope, "headers": headers}, receive, _closed(send))
 
     def verdict(self, scope: Scope) -> RequestDecision:
-        """Whether this request, or this opening of a stream, may go on."""
+        """Decide whether to accept this request or websocket."""
         headers: Headers = scope["headers"]
         reads = scope["type"] == "http" and scope["method"] in READS
         hosts = _all(headers, b"host")
@@ -98,14 +100,14 @@ class Guard:
         return RequestDecision(shown=bool(shown))
 
     def _is_any(self, offered: Sequence[bytes]) -> bool:
-        """In a time that tells nothing of the secret."""
+        """Compare in constant time."""
         return any(hmac.compare_digest(each, self._secret) for each in offered)
 
     async def _enter(self, scope: Scope, send: Send) -> None:
-        """The secret moves from the address into a cookie; the rest of the address stays as it is.
+        """Move the secret from the URL into a cookie and keep the rest of the URL.
 
-        Where a link on another page led here, a redirection would still be that page's request, and be refused: an
-        empty page of our own leads on instead.
+        If a link on another site led here, a redirect would still count as that site's request and be rejected, so
+        respond with an empty page of our own that navigates on.
         """
         rest = _tokens(scope["query_string"])[1]
         raw = scope.get("raw_path") or quote(scope["path"]).encode()
@@ -133,18 +135,19 @@ def _all(headers: Headers, name: bytes) -> list[bytes]:
 
 
 def _cookie(host: bytes) -> bytes:
-    """Its name, by the port a browser knows: cookies are not told apart by it, and two servers shall not clash."""
+    """Return the cookie name, which contains the port: cookies are shared across ports, and two servers must not
+    clash."""
     return b"snapscope-" + (host.rpartition(b":")[2] if b":" in host else b"web")
 
 
 def _tokens(query: bytes) -> tuple[list[bytes], bytes]:
-    """The secrets a query offers, and the query without them."""
+    """Return the secrets in a query string, and the query string without them."""
     parts = [(part, *part.partition(b"=")[::2]) for part in query.split(b"&")]
     return [value for _, key, value in parts if key == TOKEN], b"&".join(p for p, key, _ in parts if key != TOKEN)
 
 
 def _closed(send: Send) -> Send:
-    """Answers that nobody frames, and that tell no other server where they were read."""
+    """Add headers that forbid framing and keep the URL out of the Referer header."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":

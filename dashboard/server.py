@@ -1,6 +1,5 @@
-"""The dashboard's process, as `snapscope serve` starts it: Streamlit's ASGI app behind the guard, on a socket that is
-there already. `python -m dashboard.server SOCKET [HOST…]`, the secret as the only line of what it reads.
-"""
+"""The dashboard's server process, as started by `snapscope serve`: Streamlit's ASGI app behind the guard, on an
+existing socket. Run as `python -m dashboard.server SOCKET [HOST…]`; the secret is the only line on stdin."""
 
 from __future__ import annotations
 
@@ -18,16 +17,16 @@ from dashboard import permissions
 from dashboard.request_guard import Guard
 
 APP = Path(__file__).with_name("app.py")
-MESSAGE_BYTES, PING_S = 200 << 20, 30  # of the stream, as Streamlit's own server has them
+MESSAGE_BYTES, PING_S = 200 << 20, 30  # websocket limits, the same as in Streamlit's own server
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Serve until somebody says stop."""
+    """Serve until stopped."""
     number, *hosts = arguments
     secret = sys.stdin.readline().strip()
     listener = socket.socket(fileno=int(number))
     permissions.is_guarded = True
-    logging.getLogger("uvicorn.access").disabled = True  # an address may hold the secret; Streamlit gives it handlers
+    logging.getLogger("uvicorn.access").disabled = True  # it would log URLs, which may hold the secret
     served = uvicorn.Config(
         Guard(streamlit.App(APP), secret, listener.getsockname()[1], hosts),
         http="h11",
@@ -39,10 +38,10 @@ def main(arguments: Sequence[str]) -> None:
         proxy_headers=False,
         server_header=False,
         access_log=False,
-        log_config=None,  # Streamlit's, which is there already
+        log_config=None,  # keep Streamlit's logging
     )
-    for each in (signal.SIGINT, signal.SIGTERM):  # not before: what is loading dies of them at once, and in silence
-        signal.signal(each, _stop)  # uvicorn ends in order and then raises what it was sent
+    for each in (signal.SIGINT, signal.SIGTERM):  # not during startup: then a signal exits at once
+        signal.signal(each, _stop)  # uvicorn shuts down and then re-raises the signal
     uvicorn.Server(served).run(sockets=[listener])
 
 

@@ -1,10 +1,11 @@
-"""Where a reader is: which warehouse, table, points, zone and moment. The address bar is the state.
+"""The reader's location: warehouse, table, versions, zone and time. The URL is the state.
 
-Law: what defines a view stands in the URL, and nothing in a URL changes a table. A URL that says anything is the whole
-truth, and so it is on one page, so the browser's Back works; one that says nothing, as the navigation's to another
-page, carries along what that page knows of. `now_ms` is fixed until the reader presses Refresh: a plan counts from the
-moment the reader sees. An address makes the server read nothing but what it was started with: any other place is opened
-once the reader was shown its name.
+Invariant: everything that defines a view is in the URL, and no URL changes a table. A URL with parameters is the whole
+state of its page, and so is any URL within one page, so the browser's Back button works. A URL without parameters that
+leads to another page, as the navigation does, keeps the values that this page uses. `now_ms` stays fixed until the
+reader presses Refresh, so plans are based on the time that the reader sees. The version that was chosen (`point`, on
+Diff its right side `b`) is one value for all pages of a table. A URL can make the server read only the
+locations it was started with; any other location is opened only after the reader has seen its name.
 """
 
 from __future__ import annotations
@@ -24,15 +25,17 @@ from dashboard.formatting.language import ENGLISH, best, languages
 WAREHOUSE_VARIABLE = "SNAPSCOPE_WAREHOUSE"
 EVERYWHERE = ("warehouse", "table", "tz", "lang")
 OF_PAGE: Mapping[str, tuple[str, ...]] = {
-    "overview": ("database",),
-    "timeline": ("point", "window"),
+    "overview": ("database", "filter", "sort"),
+    "timeline": ("point", "window", "spacing"),
     "asof": ("point",),
-    "diff": ("a", "b", "window"),
-    "files": ("point", "pane", "folder", "find", "order", "manifest", "file"),
+    "diff": ("a", "b", "window"),  # `b` is Diff's name for the chosen version
+    "files": ("point", "pane", "folder", "find", "order", "manifest", "file", "by"),
     "retention": (
-        *("branch", "mode", "keep_max", "keep_min", "older", "max_deletes", "rules"),
+        *("point", "branch", "mode", "keep_max", "keep_min", "older", "max_deletes", "rules"),
         *("tags", "drop", "ended", "tags_older"),
+        *("hourly", "daily", "weekly", "monthly", "newest", "sets"),
     ),
+    "orphans": ("point", "older", "also"),
     "tags": ("branch", "point"),
     "query": ("point", "before", "sql", "chart", "ask", "condition", "from", "to", "branch", "every"),
     "audit": ("of", "kind", "who", "outcome", "since", "until", "text", "run"),
@@ -42,10 +45,10 @@ OF_TABLE = (
     "point",
     "window",
     "a",
-    "b",
     "branch",
     "tags",
     "drop",
+    "sets",
     "before",
     "sql",
     "chart",
@@ -56,8 +59,9 @@ OF_TABLE = (
     "find",
     "manifest",
     "file",
-)  # these mean nothing on another table
+)  # meaningless for another table
 
+_NAMED = {"b": "point"}
 _VALUES = "snapscope.place"
 _PAGE = "snapscope.page"
 _NOW = "snapscope.now_ms"
@@ -67,7 +71,7 @@ CONFIRMED = "snapscope.confirmed"
 
 @dataclass(frozen=True, slots=True)
 class UrlState:
-    """Where the reader is in this run."""
+    """The reader's location in this run."""
 
     page: str
     warehouse: str | None
@@ -77,14 +81,14 @@ class UrlState:
 
 
 def enter(page: str) -> UrlState:
-    """Take the address of this run into the session and write back the full address of the page."""
+    """Load the URL of this run into the session, and write back the full URL of the page."""
     known = (*EVERYWHERE, *OF_PAGE[page])
-    url = {name: value for name, value in st.query_params.items() if name in known and value}
+    url = {_named(name): value for name, value in st.query_params.items() if name in known and value}
     values = dict(st.session_state.get(_VALUES, {}))
     if url or st.session_state.get(_PAGE) == page:
         for name in known:
-            values.pop(name, None)
-    values.pop("database", None)  # Home shows one alone only where that is asked for
+            values.pop(_named(name), None)
+    values.pop("database", None)  # on Home only if requested
     if "table" in url and url["table"] != values.get("table", url["table"]):
         _forget_table(values)
     values |= url
@@ -99,22 +103,23 @@ def enter(page: str) -> UrlState:
 
 
 def served() -> list[str]:
-    """The places the server was started on, the one that opens first."""
+    """Return the locations that the server was started with, the default first."""
     return os.environ.get(WAREHOUSE_VARIABLE, "").splitlines()
 
 
 def may_open(location: str) -> bool:
-    """Whether a place may be opened without asking: it is served, lies in one that is, or the reader said so."""
+    """Return whether a location may be opened without asking: it is served, lies within a served one, or was
+    confirmed."""
     return location in st.session_state.get(CONFIRMED, ()) or any(is_within(location, each) for each in served())
 
 
 def confirm(location: str) -> None:
-    """The reader named this place, or was shown its name, and wants it opened. No address can say so."""
+    """Record that the reader entered this location, or saw its name and confirmed it. A URL cannot do this."""
     st.session_state[CONFIRMED] = (*st.session_state.get(CONFIRMED, ()), location)
 
 
 def known() -> list[str]:
-    """Those, and the ones this reader has opened since, in that order."""
+    """Return the served locations, then those opened by this reader, in order."""
     opened: list[str] = st.session_state.setdefault(_OPENED, [])
     own = get("warehouse")
     if own and own not in (*served(), *opened):
@@ -123,55 +128,61 @@ def known() -> list[str]:
 
 
 def here() -> UrlState:
-    """The place of this run."""
+    """Return the location of this run."""
     page = str(st.session_state.get(_PAGE, "overview"))
     return UrlState(page, get("warehouse"), get("table"), zone(), now_ms())
 
 
 def get(name: str) -> str | None:
-    """One value of the place, None where it is not set, or stands in no address of this page."""
-    if name not in (*EVERYWHERE, *OF_PAGE[st.session_state.get(_PAGE, "overview")]):
+    """Return one value of the location; None if it is not set or not part of this page's URL."""
+    if _named(name) not in map(_named, (*EVERYWHERE, *OF_PAGE[st.session_state.get(_PAGE, "overview")])):
         return None
-    value: str | None = st.session_state.get(_VALUES, {}).get(name)
+    value: str | None = st.session_state.get(_VALUES, {}).get(_named(name))
     return value
 
 
+def carries_version(page: str) -> bool:
+    """Return whether a page's URL holds the chosen version: it is about a table."""
+    return "point" in map(_named, OF_PAGE[page])
+
+
 def put(**changed: str | None) -> None:
-    """Change the place, as the reader asked; None or a blank text removes a value. Another table forgets the old one's
-    points."""
+    """Change the location as requested; None or blank text removes a value. Switching tables removes the old one's
+    versions."""
     values = dict(st.session_state.get(_VALUES, {}))
     before = values.get("table")
     if "warehouse" in changed or ("table" in changed and before not in (None, changed["table"])):
         _forget_table(values)
         if "warehouse" in changed:
             values.pop("table", None)
+            values.pop("filter", None)
             if warehouse := (changed["warehouse"] or "").strip():
                 confirm(warehouse)
     for name, value in changed.items():
         if value is None or not value.strip():
-            values.pop(name, None)
+            values.pop(_named(name), None)
         else:
-            values[name] = value.strip()
+            values[_named(name)] = value.strip()
     st.session_state[_VALUES] = values
     _write_address(st.session_state.get(_PAGE, "overview"), values)
 
 
 def address(page: str, **changed: str | None) -> dict[str, str]:
-    """The query of a link to a page with some values changed."""
-    values = {**st.session_state.get(_VALUES, {}), **changed}
+    """Return the query parameters for a link to a page, with some values changed."""
+    values = {**st.session_state.get(_VALUES, {}), **{_named(name): value for name, value in changed.items()}}
     return {name: value for name, value in _address(page, values).items() if value}
 
 
 def zone() -> str:
-    """The zone every time is shown in; UTC where the address names none that this machine knows."""
+    """Return the time zone for all times; UTC if the URL has none or an unknown one."""
     named = get("tz")
     return named if named and units.knows_zone(named) else units.UTC
 
 
 def language() -> str:
-    """The language of the address; where it names none, the browser's if it is there, else English."""
+    """Return the URL's language; if it has none, the browser's if supported, else English."""
     if get_script_run_ctx(suppress_warning=True) is None:
-        return ENGLISH  # nobody reads: a thread of our own
+        return ENGLISH  # no reader: one of our own threads
     named = st.query_params.get("lang") or get("lang")
     if named is not None and named in languages():
         return named
@@ -179,13 +190,18 @@ def language() -> str:
 
 
 def now_ms() -> int:
-    """The moment this view is counted from."""
+    """Return the time that this view is based on."""
     return int(st.session_state[_NOW])
 
 
 def refresh() -> None:
-    """Take the clock's time as the moment to count from. Tables are read anew in any case."""
+    """Set the reference time to now. Tables are re-read in any case."""
     st.session_state[_NOW] = time.time_ns() // 1_000_000
+
+
+def _named(parameter: str) -> str:
+    """Return the value that a parameter holds."""
+    return _NAMED.get(parameter, parameter)
 
 
 def _forget_table(values: dict[str, str]) -> None:
@@ -194,7 +210,7 @@ def _forget_table(values: dict[str, str]) -> None:
 
 
 def _address(page: str, values: Mapping[str, str | None]) -> dict[str, str]:
-    wanted = {name: values[name] for name in (*EVERYWHERE, *OF_PAGE[page]) if values.get(name)}
+    wanted = {name: values[_named(name)] for name in (*EVERYWHERE, *OF_PAGE[page]) if values.get(_named(name))}
     if wanted.get("warehouse") in served()[:1]:
         wanted.pop("warehouse", None)
     return {name: str(value) for name, value in wanted.items()}

@@ -1,7 +1,7 @@
-"""What is remembered of a reader between visits: watched tables, those opened last, and what each looked like then.
+"""The reader's state between visits: watched tables, recently opened tables, and what each looked like.
 
-Law: a visit begins after 30 minutes away, and what is new is counted from the marks of the visit before, until the next
-one begins: looking twice takes no news away. Marks are small, and only the newest ones are kept.
+Invariant: a visit begins after 30 minutes of absence. News is relative to the marks of the previous visit until the
+next visit begins, so reloading does not clear the news. Marks are small, and only the newest ones are kept.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.errors import Corrupt
 from dashboard import words
 
 AWAY_MS = 30 * 60_000
-TOUCHED_MS = 60_000  # a look within a minute of the last one is not written down again
+TOUCHED_MS = 60_000  # looks within a minute of the last one are not recorded
 MOST = 1_000
 MOST_RECENT = 6
 _VISITS, _WATCHED, _RECENT = "visits", "watched", "recent"
@@ -26,14 +26,15 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Visit:
-    """`before_ms`: when the reader last looked before this visit (None: never); `marks` of then by table."""
+    """A visit. `before_ms` is when the reader last looked before it (None: never); `marks` are the table states at that
+    time."""
 
     before_ms: int | None
     marks: Mapping[str, Json]
 
 
 def begin(now_ms: int | None = None) -> Visit:
-    """The visit that goes on or begins now."""
+    """Return the current visit, or begin a new one."""
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     kept = _visits(user_state.read(_VISITS, {}))
     if now_ms - int(kept.get("at_ms", 0)) > TOUCHED_MS:
@@ -42,7 +43,7 @@ def begin(now_ms: int | None = None) -> Visit:
 
 
 def touched(document: Json, now_ms: int) -> Json:
-    """What is kept once somebody looks at that moment."""
+    """Return the document to store after a look at this time."""
     last = document.get("at_ms")
     if last is None or now_ms - int(last) > AWAY_MS:
         document = {**document, "before_ms": last, "base": document.get("seen", {})}
@@ -50,7 +51,7 @@ def touched(document: Json, now_ms: int) -> Json:
 
 
 def remember(marks: Mapping[str, Json]) -> None:
-    """Keep what tables look like now, for the next visit."""
+    """Store what tables look like now, for the next visit."""
     seen = _visits(user_state.read(_VISITS, {})).get("seen", {})
     if any(_is_news(seen.get(location), mark) for location, mark in marks.items()):
         user_state.change(_VISITS, lambda document: with_marks(_visits(document), marks), {})
@@ -69,12 +70,12 @@ def with_marks(document: Json, marks: Mapping[str, Json]) -> Json:
 
 
 def watched() -> tuple[str, ...]:
-    """Locations of the tables with a star."""
+    """Return the locations of the starred tables."""
     return tuple(_stars(user_state.read(_WATCHED, [])))
 
 
 def watch(location: str, is_on: bool) -> None:
-    """Give a table a star, or take it."""
+    """Star or unstar a table."""
 
     def changed(document: Any) -> list[str]:
         rest = [each for each in _stars(document) if each != location]
@@ -84,7 +85,7 @@ def watch(location: str, is_on: bool) -> None:
 
 
 def recent() -> list[tuple[str, str]]:
-    """The tables opened last, the newest first: warehouse and `database.table`."""
+    """Return the recently opened tables, newest first, as (warehouse, `database.table`)."""
     return [(warehouse, table) for warehouse, table in _opened(user_state.read(_RECENT, []))]
 
 

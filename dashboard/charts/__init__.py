@@ -1,1 +1,1 @@
-"""Charts as the JSON a browser draws. Pure."""
+"""Charts, built as the JSON that the browser renders. Pure."""

@@ -1,7 +1,7 @@
-"""A chart being drawn, as the JSON a browser gets: marks and lines at moments, in a theme's hues, by a zone's clock.
+"""Builds a chart as plotly JSON: marks and lines over time, in a theme's colours and a time zone.
 
-Law: plain values alone. Graph objects check each value of each trace, which on 2,000 points takes longer than all
-else a page does; that the result is a figure is checked once, in the tests.
+Invariant: only plain values. Plotly's graph objects validate every value of every trace, which for 2,000 snapshots
+takes longer than the rest of the page; the tests check that the result is a valid figure.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dashboard.charts.ruler import Ruler
 from dashboard.formatting import units
 from dashboard.formatting.palette import Palette
 
@@ -20,7 +21,8 @@ FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 
 def times(times_ms: Sequence[int | None], zone: str) -> list[int | None]:
-    """Axis positions. Plotly knows no zones: it gets, in milliseconds, what a clock in that zone shows."""
+    """Convert times to axis positions. Plotly does not support time zones, so it gets the local time of the zone in
+    milliseconds."""
     if zone == units.UTC:
         return list(times_ms)
     return [None if ms is None else _shown(ms, zone) for ms in times_ms]
@@ -32,13 +34,13 @@ def _shown(ms: int, zone: str) -> int | None:
 
 
 def clock_face(ms: int, zone: str) -> dt.datetime | None:
-    """What a clock in that zone shows, to the second; None outside of what a calendar holds."""
+    """Return the local time in a zone, to the second; None if it is out of the calendar's range."""
     at = units.when(ms, zone)
     return None if at is None else at.replace(tzinfo=None, microsecond=0)
 
 
 def moment_ms(shown: str | float, zone: str, *, fold: int = 0) -> int:
-    """The moment at a place of the axis, as a browser tells it; of two moments the clock shows, the one `fold` says."""
+    """Return the time at an axis position reported by the browser. `fold` picks one if the local time occurs twice."""
     if isinstance(shown, str):
         naive = dt.datetime.fromisoformat(shown)
     else:
@@ -49,12 +51,21 @@ def moment_ms(shown: str | float, zone: str, *, fold: int = 0) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """The figure being drawn, its colours and its clock. `row` 1 holds the lanes, the trends follow below."""
+    """The figure under construction, with its palette and time zone. Row 1 holds the lanes; the trends follow below."""
 
     palette: Palette
     zone: str
+    ruler: Ruler | None = None  # None: commits stand at their times
     data: list[dict[str, Any]] = field(default_factory=list)
     layout: dict[str, Any] = field(default_factory=dict)
+
+    def at(self, times_ms: Sequence[int | None]) -> Sequence[float | None]:
+        """Return the axis positions of times."""
+        return times(times_ms, self.zone) if self.ruler is None else self.ruler.at(times_ms)
+
+    def told(self, times_ms: Sequence[int]) -> dict[str, Any]:
+        """Return the times for a hover text, where plotly cannot read them from the axis."""
+        return {} if self.ruler is None else {"hovertext": [units.weekday_moment(ms, self.zone) for ms in times_ms]}
 
     def hue(self, name: str) -> str:
         return str(getattr(self.palette, name))
@@ -73,23 +84,23 @@ class Canvas:
         hover: str = HOVER,
         **look: Any,
     ) -> None:
-        """Marks at times and heights; `carried` is what a click on each tells. A click elsewhere leaves them as they
-        are, unless they say how they fade."""
+        """Add marks at the given times and heights; clicking a mark reports its entry of `carried`. A click does not
+        fade the other marks unless `look` sets an unselected style."""
         font = {"textfont": {"color": look["textfont"]["color"]}} if "textfont" in look else {}
         look.setdefault("unselected", {"marker": {"opacity": 1.0}, **font})
         told = [list(pair) for pair in zip(carried, hovers, strict=True)]
         self.add(
-            row=row, x=times(times_ms, self.zone), y=list(heights), customdata=told, hovertemplate=hover, **look
+            row=row, x=self.at(times_ms), y=list(heights), customdata=told, hovertemplate=hover, **look
         )  # fmt: skip
 
     def line(
         self, times_ms: Sequence[int | None], heights: Sequence[float | None], hover: str | None, **look: Any
     ) -> None:
-        """A line through moments; it is broken where one is None."""
+        """Draw a line through the given times; a None breaks it."""
         told: dict[str, Any] = {"hoverinfo": "skip"}
         if hover is not None:
             told = {"hovertemplate": f"{hover}<extra></extra>"}
-        self.add(x=times(times_ms, self.zone), y=list(heights), mode="lines", line=look, **told)
+        self.add(x=self.at(times_ms), y=list(heights), mode="lines", line=look, **told)
 
     def finished(self) -> Figure:
         return {"data": self.data, "layout": self.layout}

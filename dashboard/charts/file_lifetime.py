@@ -1,4 +1,4 @@
-"""A file's life as a chart on the table's own time axis: live from birth to end, and under it who holds it. Pure."""
+"""The lifetime chart of a file on the table's time axis: when the file was current, and below it its holders. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dashboard.charts.canvas import FONT, Canvas, Figure, times
 from dashboard.formatting.palette import Palette
 
 ROW_PX, AXIS_PX = 34, 56
-SINGLE = 60  # so many holders of a stretch are marked one by one
-FURTHER = 1.0  # a date lies on the axis where it is no further from its end than this many times its length
+SINGLE = 60  # up to this many holders in a row are drawn individually
+FURTHER = 1.0  # an expiration date is drawn to scale up to this many axis lengths past the end
 
 
 def figure(found: FileLifetime, palette: Palette, zone: str, span_ms: tuple[int, int]) -> Figure:
-    """`span_ms`: first and last commit of the table, which is where the axis begins and ends."""
+    """Build the chart; the axis starts at `span_ms`, the table's first and last commit."""
     first, last = span_ms
     canvas = Canvas(palette, zone)
     rows = [words.LIFE_LIVE, *dict.fromkeys(_row(each) for each in found.stretches)]
@@ -75,7 +75,8 @@ def _stretch(canvas: Canvas, each: Stretch, height: float) -> None:
 
 
 def _earliest(canvas: Canvas, at_ms: int, last: int, length: int, bottom: float) -> int:
-    """The date before which nothing takes it away; where the axis ends then. One far off stands at the axis' end."""
+    """Mark the earliest time at which the file can be deleted, and return the end of the axis. A distant date is drawn
+    at the edge."""
     is_near = at_ms - last <= length * FURTHER
     shown = at_ms if is_near else last + length // 4
     colour = canvas.hue("freed")
@@ -117,7 +118,7 @@ def _dress(canvas: Canvas, rows: list[str], range_ms: tuple[int, int]) -> None:
 
 
 def legend(found: FileLifetime) -> list[tuple[str, str, str]]:
-    """What the marks mean; only those that are there."""
+    """List the legend entries, only for marks that occur."""
     marks: list[tuple[str, str, str]] = []
     if found.born is not None:
         exact = found.is_exact

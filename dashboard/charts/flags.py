@@ -1,4 +1,4 @@
-"""Names on the lanes: tags as flags above their dots, consumers as pins below what they read next."""
+"""Labels on the lanes: tags as flags above their dots, consumers as pins below the snapshot they read next."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from collections.abc import Sequence
 
 from dashboard import words
 from dashboard.charts.canvas import Canvas
+from dashboard.charts.clusters import clusters
 from dashboard.charts.time_axis import Axis, Flag
 
-RISE, DROP = 0.36, 0.37  # in lanes: how far flags stand above and pins hang below their dots
-CHART_PX = 820  # the width labels are placed for; a wider chart only has more room
+RISE, DROP = 0.36, 0.37  # in lanes: the height of flags above, and of pins below, their dots
+CHART_PX = 820  # the width that labels are placed for; on wider charts they just have more room
 LETTER_PX, MARK_PX = 6.6, 14
 LABEL_LETTERS = 24
 
 
 def draw(canvas: Canvas, axis: Axis, span_ms: tuple[int, int], lift: float) -> None:
-    """Flags and pins over the stretch that is shown; `lift` is how far main's own bars reach, in lanes."""
+    """Draw flags and pins within the visible time range; `lift` is the height of the bars on main's lane, in lanes."""
     if axis.flags:
-        groups = _grouped(axis.flags)
-        first = [flags[0] for flags in groups]
+        flags = clusters(axis.flags, span_ms, canvas.ruler)
         _labelled(
-            canvas, span_ms, [(words.flag_label(flags), flags[0].time_ms, flags[0].lane) for flags in groups],
-            [flag.point for flag in first], [words.flag_hover(flags, canvas.zone) for flags in groups], "triangle-down",
-            "tag", [(0 if flags[0].lane else lift) + RISE - flags[0].lane for flags in groups],
+            canvas, span_ms, [(words.group_label(group), group[-1].time_ms, group[-1].lane) for group in flags],
+            [_carried(group) for group in flags], [words.flag_hover(group, canvas.zone) for group in flags],
+            "triangle-down", "tag", [(0 if group[0].lane else lift) + RISE - group[0].lane for group in flags],
         )  # fmt: skip
     if axis.pins:
+        pins = clusters(axis.pins, span_ms, canvas.ruler)
         _labelled(
-            canvas, span_ms, [(pin.name, pin.time_ms, pin.lane) for pin in axis.pins], [""] * len(axis.pins),
-            [words.pin_hover(pin.name, pin.next_snapshot, pin.ahead) for pin in axis.pins], "triangle-up", "consumer",
-            [-pin.lane - DROP for pin in axis.pins],
+            canvas, span_ms, [(words.group_label(group), group[-1].time_ms, group[-1].lane) for group in pins],
+            [""] * len(pins),
+            ["<br>".join(words.pin_hover(pin.name, pin.next_snapshot, pin.ahead) for pin in group) for group in pins],
+            "triangle-up", "consumer", [-group[0].lane - DROP for group in pins],
         )  # fmt: skip
 
 
-def _grouped(flags: Sequence[Flag]) -> list[list[Flag]]:
-    """Tags of one snapshot are one flag."""
-    groups: dict[tuple[int, int], list[Flag]] = {}
-    for flag in flags:
-        groups.setdefault((flag.lane, flag.snapshot_id), []).append(flag)
-    return list(groups.values())
+def _carried(group: Sequence[Flag]) -> str:
+    """Return what a click chooses: the tag, or the time range of several that would overlap."""
+    first, last = group[0].time_ms, group[-1].time_ms
+    return words.window_text((first, last)) if first < last else group[0].point
 
 
 def _labelled(
@@ -51,6 +51,10 @@ def _labelled(
     heights: Sequence[float],
 ) -> None:
     placed = labels(named, span_ms)
+    if canvas.ruler is not None:
+        places = canvas.ruler.places([time_ms for _, time_ms, _ in named])
+        spread = [(name, place, lane) for (name, _, lane), place in zip(named, places, strict=True)]
+        placed = labels(spread, (0, len(canvas.ruler)))
     canvas.marks(
         [time_ms for _, time_ms, _ in named],
         heights,
@@ -65,12 +69,12 @@ def _labelled(
     )
 
 
-def labels(named: Sequence[tuple[str, int, int]], span_ms: tuple[int, int]) -> list[tuple[str, str]]:
-    """Of `(name, time, lane)`, the names that fit beside their marks, and on which side; the others are told on hover
-    alone."""
+def labels(named: Sequence[tuple[str, float, int]], span_ms: tuple[int, int]) -> list[tuple[str, str]]:
+    """Choose which `(name, time, lane)` labels fit next to their marks, and on which side; the others appear on hover
+    only."""
     pixels = CHART_PX / max(span_ms[1] - span_ms[0], 1)
     found = [("", "right")] * len(named)
-    taken: dict[int, float] = {}  # of each lane, how far marks and names reach
+    taken: dict[int, float] = {}  # how far marks and labels extend on each lane
     order = sorted(range(len(named)), key=lambda place: (named[place][1], named[place][0]))
     for place in order:
         name, time_ms, lane = named[place]

@@ -1,7 +1,7 @@
-"""Lines of a timeline: what was made of what, where branches began, and the way that main's pointer took.
+"""Lines on the timeline: parents, branch points and the path of main's pointer.
 
-Law: three things stay apart. Thin lines lead from a commit to its parent, the wide one follows main through time, and
-refs are flags and lanes. A commit that is not on its way says by a letter what it is.
+Invariant: these stay distinct. Thin lines connect a commit to its parent, the wide line follows main through time, and
+refs are flags and lanes. A letter marks every commit that is off main's path.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from dashboard import words
 from dashboard.charts.canvas import Canvas
 from dashboard.charts.time_axis import Axis, Dot
 
-LIFT = 0.2  # in lanes: how far above the dots main's path runs
-BELOW = 0.37  # and how far below them letters hang
+LIFT = 0.2  # in lanes: how far main's path runs above the dots
+BELOW = 0.37  # in lanes: how far the letters are below the dots
 
 Legend = tuple[str, str, str]
 
 
 def lines(canvas: Canvas, axis: Axis, dots: Sequence[Dot]) -> None:
-    """Along each lane: from its first dot to its last, or where parents are told from each to its parent."""
+    """Draw a line along each lane: from each commit to its parent if parents are known, else from the first dot to the
+    last."""
     for number, lane in enumerate(axis.lanes):
         own = [dot.time_ms for dot in dots if dot.lane == number]
         if not own:
@@ -37,7 +38,7 @@ def lines(canvas: Canvas, axis: Axis, dots: Sequence[Dot]) -> None:
 
 
 def _broken(canvas: Canvas, parts: Sequence[tuple[tuple[int, int], tuple[float, float]]], **look: object) -> None:
-    """Many lines as one mark."""
+    """Draw several line segments as one trace."""
     times: list[int | None] = []
     heights: list[float | None] = []
     for (start_ms, end_ms), (low, high) in parts:
@@ -48,7 +49,7 @@ def _broken(canvas: Canvas, parts: Sequence[tuple[tuple[int, int], tuple[float, 
 
 
 def path(canvas: Canvas, axis: Axis) -> None:
-    """Main's way: level while it stays on a lane, upright where it moves to another."""
+    """Draw main's path: horizontal within a lane, vertical between lanes."""
     times: list[int | None] = []
     heights: list[float | None] = []
     for stay in axis.path:
@@ -70,7 +71,7 @@ def path(canvas: Canvas, axis: Axis) -> None:
 
 
 def states(canvas: Canvas, dots: Sequence[Dot]) -> None:
-    """A letter under each commit that is not simply one of its line."""
+    """Draw a letter below each commit with a special state."""
     marked = [dot for dot in dots if dot.state]
     if not marked:
         return
@@ -92,7 +93,7 @@ def states(canvas: Canvas, dots: Sequence[Dot]) -> None:
 
 
 def legend(axis: Axis) -> list[Legend]:
-    """What these marks mean; only those that are there."""
+    """List the legend entries for these marks, only for those that occur."""
     found: list[Legend] = []
     if axis.path:
         found.append(("path", "pointer", words.LEGEND_PATH))

@@ -1,7 +1,7 @@
-"""Where main pointed, and when, as a path over the lanes of a chart. Only Iceberg records it, in its snapshot log.
+"""The path of main's pointer over time. Only Iceberg records it, in its snapshot log.
 
-Law: the log is followed entry by entry in its own order, even if its times go back. It is neither the chain of parents,
-which commits make, nor what refs name now.
+Invariant: the log is followed in its own order, even where its times go backwards. It is neither the chain of parents
+nor the current state of the refs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """From one moment to the next main's snapshot stood on this lane; None: it is not there any more."""
+    """A period during which main pointed to a snapshot on this lane; None if that snapshot no longer exists."""
 
     lane: int | None
     start_ms: int
@@ -21,7 +21,7 @@ class Stay:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Main was set by hand to a snapshot that was there already, committed at `made_ms`."""
+    """A moment at which main was set to an existing snapshot, one that was committed at `made_ms`."""
 
     point: str
     id: int
@@ -33,7 +33,8 @@ class Reset:
 def path(
     log: Sequence[tuple[int, int]], places: Mapping[int, tuple[str, int, int]], end_ms: int
 ) -> tuple[tuple[Stay, ...], tuple[Reset, ...]]:
-    """The path of a log of (time, snapshot), up to `end_ms`; `places` are each snapshot's point, lane and time."""
+    """Compute the path from a log of (time, snapshot id) up to `end_ms`; `places` maps each snapshot to its point, lane
+    and time."""
     stays: list[Stay] = []
     resets: list[Reset] = []
     for number, (time_ms, id) in enumerate(log):
@@ -49,7 +50,7 @@ def path(
 
 
 def stays(log: Sequence[tuple[int, int]], id: int) -> list[tuple[int, int | None]]:
-    """From when to when main pointed to a snapshot; None: it does now."""
+    """List the periods during which main pointed to a snapshot; an end of None means it still does."""
     found: list[tuple[int, int | None]] = []
     for number, (time_ms, own) in enumerate(log):
         if own != id:

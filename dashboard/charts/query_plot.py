@@ -1,7 +1,7 @@
-"""Rows of a query as a chart: what to draw of them, in a text an address can hold, and the figure. Pure.
+"""Plots query results: the chart settings as URL text, and the figure. Pure.
 
-Law: what the rows mean is not known, so no hue here has a meaning: series differ by dash, marker and pattern in ink and
-grey alone. Values are drawn as floating-point numbers; exact ones stand in the table.
+Invariant: the meaning of the rows is unknown, so colours carry none. Series differ by dash, marker and pattern, in
+black and grey only. Values are plotted as floats; the result table shows the exact values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _INKS = ("ink", "muted", "ink", "muted")
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One of `KINDS`, the column across and the columns up."""
+    """Chart settings: one of `KINDS`, the x column and the y columns."""
 
     kind: str
     x: str
@@ -41,13 +41,13 @@ class Chart:
 
 
 def numeric(table: pa.Table) -> tuple[str, ...]:
-    """Names of the columns that can go up."""
+    """Return the names of the columns that can be plotted on the y axis."""
     names = cells.distinct(table.column_names)
     return tuple(name for name, column in zip(names, table.columns, strict=True) if _is_number(column.type))
 
 
 def suiting(table: pa.Table) -> Chart | None:
-    """A chart to begin with; None where nothing is a number."""
+    """Suggest an initial chart; None if no column is numeric."""
     names, numbers = cells.distinct(table.column_names), numeric(table)
     if not numbers:
         return None
@@ -58,7 +58,8 @@ def suiting(table: pa.Table) -> Chart | None:
 
 
 def read(text: str | None, table: pa.Table) -> Chart | None:
-    """The chart of an address as far as these columns have it, else one that suits; None where nothing can be drawn."""
+    """Parse chart settings from the URL. If they do not fit these columns, suggest others; None if nothing can be
+    plotted."""
     suits = suiting(table)
     try:
         found = json.loads(text or "null")
@@ -72,7 +73,7 @@ def read(text: str | None, table: pa.Table) -> Chart | None:
 
 
 def figure(table: pa.Table, chart: Chart, palette: Palette, zone: str) -> go.Figure:
-    """The first `MOST_ROWS` rows as that chart; moments by the clock of the zone."""
+    """Plot the first `MOST_ROWS` rows, with times shown in `zone`."""
     shown = table.rename_columns(cells.distinct(table.column_names)).slice(0, MOST_ROWS)
     across = _across(shown[chart.x], zone)
     drawn = go.Figure()

@@ -1,7 +1,7 @@
-"""What stands where on a table's time axis: dots on lanes, flags, pins and marks, from its references alone.
+"""Lays out a table's time axis from its references: dots on lanes, flags, pins and marks.
 
-Law: every retained snapshot is one dot on the lane of its branch at its own commit time; a snapshot that only a tag
-still names is a dot on a lane of its own. Order is by id within a lane, never by time: clocks go backwards.
+Invariant: every retained snapshot is one dot on its branch's lane, at its commit time. A snapshot held only by a tag is
+a dot on a separate lane. Dots are ordered by snapshot id within a lane, not by time, because clocks can go backwards.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import numpy as np
 from core.model.references import MAIN, Heads, Line, Snapshot
 from dashboard.charts.pointer import Reset, Stay, path
 
-MAX_POINTS = 2_000  # dots drawn one by one; above that, density
+MAX_POINTS = 2_000  # above this many dots, the chart shows commit density instead
 BINS = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One row of dots. `held` lanes carry expired snapshots that tags keep; on an `empty` one there is nothing yet."""
+    """A row of dots. A `held` lane shows expired snapshots kept by tags; an `empty` lane belongs to a branch without
+    snapshots."""
 
     branch: str
     held: bool
@@ -30,7 +31,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One snapshot. `point` is how it is written; `tags` are the names of its tags on the same branch."""
+    """A snapshot. `point` is its version text; `tags` are its tags on the same branch."""
 
     point: str
     id: int
@@ -42,12 +43,12 @@ class Dot:
     total_rows: int | None
     delta_rows: int | None
     note: str = ""
-    state: str = ""  # of Iceberg: see `core.model.references.Snapshot`
+    state: str = ""  # Iceberg only; see `core.model.references.Snapshot`
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A tag above its dot."""
+    """A tag, drawn above its dot."""
 
     name: str
     point: str
@@ -58,7 +59,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A consumer under the snapshot it reads next. `ahead`: that snapshot is still to come."""
+    """A consumer, drawn below the snapshot it reads next. `ahead`: that snapshot does not exist yet."""
 
     name: str
     next_snapshot: int
@@ -69,7 +70,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The first commit under another schema."""
+    """The first commit with a new schema."""
 
     point: str
     time_ms: int
@@ -80,7 +81,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a branch left another lane: from one dot to its own first dot. Without a name: from parent to child."""
+    """A line between lanes: where a branch left its origin or, without a name, from a parent to its child."""
 
     branch: str
     start_ms: int
@@ -91,7 +92,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """On one lane, everything up to a moment that goes by itself as soon as somebody expires: `count` commits."""
+    """A range of `count` commits on one lane that the next expiry removes, up to a given time."""
 
     lane: int
     until_ms: int
@@ -100,7 +101,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Everything there is to draw, lanes from top to bottom."""
+    """Everything that the timeline draws, with lanes from top to bottom."""
 
     lanes: tuple[Lane, ...]
     dots: tuple[Dot, ...]
@@ -108,13 +109,13 @@ class Axis:
     pins: tuple[Pin, ...]
     marks: tuple[Mark, ...]
     cuts: tuple[Cut, ...]
-    links: tuple[Cut, ...] | None = None  # from each parent to its child, where the format tells parents
+    links: tuple[Cut, ...] | None = None  # parent-child lines, if the format records parents
     path: tuple[Stay, ...] = ()
     resets: tuple[Reset, ...] = ()
 
     @property
     def span_ms(self) -> tuple[int, int] | None:
-        """First and last commit time, None without a dot."""
+        """The first and last commit times; None if there are no dots."""
         if not self.dots:
             return None
         times = [dot.time_ms for dot in self.dots]
@@ -124,7 +125,7 @@ class Axis:
         return next((dot for dot in self.dots if dot.point == point), None)
 
     def due(self, points: Collection[str]) -> tuple[Band, ...]:
-        """Per lane the stretch that these points end."""
+        """Return the range on each lane that ends with the last of these points."""
         found: dict[int, list[int]] = {}
         for dot in self.dots:
             if dot.point in points:
@@ -132,12 +133,12 @@ class Axis:
         return tuple(Band(lane, max(times), len(times)) for lane, times in sorted(found.items()))
 
     def of_branch(self, branch: str) -> Axis:
-        """Only the lanes of one branch that have dots, and what stands on them."""
+        """Keep only the non-empty lanes of one branch and what is drawn on them."""
         filled = {dot.lane for dot in self.dots}
         return self._only([n for n, lane in enumerate(self.lanes) if lane.branch == branch and n in filled])
 
     def filled(self) -> Axis:
-        """Only the lanes that have dots or that main's path leads over, with the path."""
+        """Keep only the lanes that have dots or that main's path crosses, and keep the path."""
         there = {dot.lane for dot in self.dots} | {stay.lane for stay in self.path}
         keep = [number for number in range(len(self.lanes)) if number in there]
         path = [replace(stay, lane=None if stay.lane is None else keep.index(stay.lane)) for stay in self.path]
@@ -159,7 +160,7 @@ class Axis:
         )  # fmt: skip
 
     def within(self, window_ms: tuple[int, int] | None) -> Axis:
-        """The same axis with only what lies inside a window, both ends included."""
+        """Keep only what lies within a time window, both ends included."""
         if window_ms is None:
             return self
         first, last = window_ms
@@ -178,7 +179,8 @@ class Axis:
 
 
 def axis(heads: Heads) -> Axis:
-    """The axis of a table: main's lane first, under it what only main's tags hold, then the branches by name."""
+    """Lay out a table: main's lane first, then the snapshots held only by main's tags, then the other branches by
+    name."""
     lanes: list[Lane] = []
     dots: list[Dot] = []
     flags: list[Flag] = []
@@ -268,8 +270,8 @@ def _marks(dots: Sequence[Dot]) -> Iterable[Mark]:
 
 
 def _cuts(heads: Heads, dots: Sequence[Dot], first: Mapping[str, Dot]) -> tuple[Cut, ...]:
-    """A branch starts at the dot of another lane that has the same id and commit time as its own first one; in Iceberg
-    at the parent of its own first one."""
+    """Find where each branch starts: the dot on another lane with the same id and commit time as its first dot; for
+    Iceberg, the parent of its first dot."""
     cuts = []
     if not heads.capabilities.ids_are_ordered:
         parents = {each.id: each.parent_id for line in heads.lines for each in line.snapshots}
@@ -289,7 +291,7 @@ def _cuts(heads: Heads, dots: Sequence[Dot], first: Mapping[str, Dot]) -> tuple[
 
 
 def _links(heads: Heads, dots: Sequence[Dot]) -> tuple[Cut, ...]:
-    """From each parent that is there to its child; where a branch begins, its cut tells that."""
+    """Connect each existing parent to its child, except at the start of a branch, which has its own line."""
     parents = {each.id: each.parent_id for line in heads.lines for each in line.snapshots}
     placed = {dot.id: dot for dot in dots}
     branched = [number for number, line in enumerate(heads.lines) if line.branch in heads.branches]
@@ -302,23 +304,27 @@ def _links(heads: Heads, dots: Sequence[Dot]) -> tuple[Cut, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """Commits counted over equal stretches of time; `counts[kind][i]` lie in `edges_ms[i]` to `edges_ms[i + 1]`."""
+    """Commit counts per time bin; `counts[kind][i]` covers `edges_ms[i]` to `edges_ms[i + 1]`."""
 
     edges_ms: tuple[int, ...]
     counts: Mapping[str, tuple[int, ...]]
 
     def window_ms(self, index: int) -> tuple[int, int]:
-        """The stretch of one bin, both ends included."""
+        """The time range of a bin, both ends included."""
         last = index == len(self.edges_ms) - 2
         return self.edges_ms[index], self.edges_ms[index + 1] - (0 if last else 1)
 
 
-def bins(dots: Sequence[Dot], number: int = BINS) -> Bins:
-    """Count commits by kind; at least one dot. One stretch of 1 ms where all dots share a time."""
+def bins(dots: Sequence[Dot], number: int = BINS, *, edges_ms: tuple[int, ...] | None = None) -> Bins:
+    """Count commits by kind. Requires at least one dot; if all dots share a time, there is one bin of 1 ms.
+
+    The bins are equally long, unless `edges_ms` is given.
+    """
     times = np.array([dot.time_ms for dot in dots], dtype=np.int64)
     first, last = int(times.min()), int(times.max())
     number = max(1, min(number, last - first))
-    edges = (*(first + (last - first) * step // number for step in range(number)), max(last, first + 1))
+    edges = edges_ms or (*(first + (last - first) * step // number for step in range(number)), max(last, first + 1))
+    number = len(edges) - 1
     place = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, number - 1)
     kinds = np.array([dot.kind for dot in dots])
     return Bins(

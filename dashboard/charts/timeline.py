@@ -1,7 +1,7 @@
-"""Charts made from an axis and a trend. Pure: a theme and a zone come in, the JSON of a figure goes out.
+"""Builds the timeline figure from an axis and a trend. Pure: takes a theme and a zone, returns plotly JSON.
 
-Law: a mark that can be clicked carries its point as text, alone or first in its `customdata` (bins carry `from..to`
-in milliseconds); every hue comes from the palette by its meaning; no figure draws more dots than `axis.MAX_POINTS`.
+Invariant: every clickable mark carries its point as text, alone or first in its `customdata` (bins carry `from..to` in
+milliseconds). Colours come from the palette, by meaning. No figure draws more than `axis.MAX_POINTS` dots.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from unicodedata import east_asian_width
 import numpy as np
 
 from dashboard import words
-from dashboard.charts import flags, lineage, trends
-from dashboard.charts.canvas import FONT, Canvas, Figure, times
-from dashboard.charts.flags import CHART_PX, DROP
-from dashboard.charts.time_axis import MAX_POINTS, Axis, Bins, Dot, bins
+from dashboard.charts import clusters, flags, lineage, trends
+from dashboard.charts.canvas import FONT, Canvas, Figure
+from dashboard.charts.flags import DROP
+from dashboard.charts.ruler import Ruler
+from dashboard.charts.time_axis import BINS, MAX_POINTS, Axis, Bins, Cut, Dot, bins
 from dashboard.charts.trends import Trend
+from dashboard.formatting import units
 from dashboard.formatting.palette import KINDS, OTHER_KIND, Palette
 
 LANE_PX, TREND_PX, GAP_PX, AXIS_PX = 58, 82, 18, 62
-MANY = 300  # dots of a lane and a kind: more are drawn small and bare, and once where they lie under one another
-CELL_PX = 2.0
-DENSITY = 1.6  # in lanes: how high the bars of a dense axis reach
+DENSITY = 1.6  # in lanes: the height of the density bars
 
 CONFIG: dict[str, Any] = {"displaylogo": False, "displayModeBar": False, "scrollZoom": False, "responsive": True}
-Legend = lineage.Legend  # marker, hue, word
+Legend = lineage.Legend  # marker, colour, label
 
 
 def timeline(
@@ -40,33 +40,49 @@ def timeline(
     asked_ms: int | None = None,
     window_ms: tuple[int, int] | None = None,
     due: Collection[str] = (),
+    unusual: Mapping[str, Sequence[str]] | None = None,
+    by_commit: bool = False,
 ) -> Figure:
-    """Lanes on a true time axis, with trends below on the same axis.
+    """Draw the lanes on a true time axis, or evenly spaced `by_commit`, with the trends below on the same axis.
 
-    `chosen` maps points to a letter set under a ring round their dots (`A`, `B`, or blank for the ring alone);
-    `asked_ms` is a moment to mark; `window_ms` the stretch to show, all of the axis where None; `due` are points that
-    go by themselves, and their stretch is hatched. Above `MAX_POINTS` dots the lanes show how many commits each
-    stretch of time holds.
+    `chosen` maps points to the letter in the ring around their dot (`A`, `B`, or blank for a plain ring). `asked_ms` is
+    a time to mark. `window_ms` is the visible time range, or None for the whole axis. `due` are the points that the
+    next expiry removes; their range is hatched. `unusual` maps points to why they need attention; these
+    get a frame, and the reasons in their hover text. Above `MAX_POINTS` dots, the lanes show the number of commits per
+    time bin.
     """
     panels = trends.panels(trend)
     dense = len(axis.dots) > MAX_POINTS
     lift = DENSITY if dense else 0.0
-    canvas = Canvas(palette, zone)
+    ruler = Ruler(dot.time_ms for dot in axis.dots) if by_commit and axis.dots else None
+    canvas = Canvas(palette, zone, ruler)
     single = axis.dots
     _horizon(canvas, axis, due, lift)
-    if dense:  # main as bars, the few dots of other lanes one by one; too many of those join the bars
+    if dense:  # bars for main and single dots for other lanes; too many of those join the bars
         others = tuple(dot for dot in axis.dots if dot.lane)
         few = len(others) <= MAX_POINTS
         single = others if few else ()
-        _density(canvas, bins([dot for dot in axis.dots if not (few and dot.lane)]))
+        drawn = set(single)  # unusual ones stand in front of the bars
+        single += tuple(dot for dot in axis.dots if dot.point in (unusual or {}) and dot not in drawn)
+        barred = [dot for dot in axis.dots if not (few and dot.lane)]
+        _density(canvas, bins(barred, edges_ms=Ruler(dot.time_ms for dot in barred).edges_ms(BINS) if ruler else None))
+    groups = clusters.clusters(single, window_ms or axis.span_ms or (0, 0), ruler)
+    merged = {dot for group in groups if len(group) > 1 for dot in group}
+    alone = [dot for dot in single if dot not in merged]
     lineage.lines(canvas, axis, single)
     lineage.path(canvas, axis)
-    _dots(canvas, axis, single)
-    lineage.states(canvas, single)
+    _frames(canvas, groups, unusual or {})
+    _dots(canvas, axis, alone, unusual or {})
+    clusters.draw(
+        canvas, [group for group in groups if len(group) > 1], [lane.held for lane in axis.lanes], unusual or {}
+    )
+    lineage.states(canvas, alone)
     _marks(canvas, axis)
     flags.draw(canvas, axis, window_ms or axis.span_ms or (0, 1), lift)
+    marks = {dot: group[-1] for group in groups for dot in group}
     for point, letter in (chosen or {}).items():
-        _ring(canvas, axis.dot(point), letter)
+        dot = axis.dot(point)
+        _ring(canvas, dot and marks.get(dot, dot), letter)
     heights = [(max(len(axis.lanes), 1) + lift) * LANE_PX + 14, *[TREND_PX] * len(panels)]
     _dress(canvas, axis, heights, lift, window_ms)
     for row, panel in enumerate(panels, start=2):
@@ -77,8 +93,8 @@ def timeline(
     return canvas.finished()
 
 
-def legend(axis: Axis, due: Collection[str] = (), due_words: str = "") -> list[Legend]:
-    """What the marks of an axis mean; only those that are there."""
+def legend(axis: Axis, due: Collection[str] = (), due_words: str = "", unusual: Collection[str] = ()) -> list[Legend]:
+    """List the legend entries, only for marks that occur."""
     found: list[Legend] = []
     held = {number for number, lane in enumerate(axis.lanes) if lane.held}
     for kind in sorted({dot.kind for dot in axis.dots if dot.lane not in held}):
@@ -91,6 +107,7 @@ def legend(axis: Axis, due: Collection[str] = (), due_words: str = "") -> list[L
         (axis.cuts, ("line", "branch", words.LEGEND_BRANCH)),
         (axis.pins, ("triangle-up", "consumer", words.LEGEND_CONSUMER)),
         (axis.marks, (f"letter:{words.SCHEMA_LETTER}", "ink", words.LEGEND_SCHEMA)),
+        ([dot for dot in axis.dots if dot.point in unusual], ("diamond-open", "freed", words.LEGEND_UNUSUAL)),
         (axis.due(due), ("band", "freed", due_words)),
     ):
         if there:
@@ -102,7 +119,7 @@ def legend(axis: Axis, due: Collection[str] = (), due_words: str = "") -> list[L
 
 
 def _horizon(canvas: Canvas, axis: Axis, due: Collection[str], lift: float) -> None:
-    """Hatching behind what goes by itself, from the left edge to its last commit."""
+    """Hatch the background from the left edge to the last commit that the next expiry removes."""
     slack = _slack(axis.span_ms)
     for band in axis.due(due):
         below, above = -band.lane - 0.45, -band.lane + (0.45 if band.lane else 0.45 + lift)
@@ -110,7 +127,7 @@ def _horizon(canvas: Canvas, axis: Axis, due: Collection[str], lift: float) -> N
         later = (dot.time_ms for dot in axis.dots if dot.lane == band.lane and dot.time_ms > band.until_ms)
         end = band.until_ms + min(slack, min(later, default=band.until_ms + 2 * slack) - band.until_ms) // 2
         canvas.add(
-            x=times([start, end, end, start, start], canvas.zone),
+            x=canvas.at([start, end, end, start, start]),
             y=[below, below, above, above, below],
             mode="lines",
             line={"width": 0},
@@ -125,18 +142,29 @@ def _horizon(canvas: Canvas, axis: Axis, due: Collection[str], lift: float) -> N
 
 
 def _slack(span_ms: tuple[int, int] | None) -> int:
-    """Room beside both ends, in milliseconds; half a minute round a single moment."""
+    """Return the padding at both ends in milliseconds; half a minute around a single time."""
     first, last = span_ms or (0, 0)
     return max((last - first) // 40, 1) if last > first else 30_000
 
 
-def _dots(canvas: Canvas, axis: Axis, single: Sequence[Dot]) -> None:
+def _frames(canvas: Canvas, groups: Sequence[Sequence[Dot]], unusual: Collection[str]) -> None:
+    """Frame the marks of unusual commits. The frames stand behind the marks, so they take no click away."""
+    framed = [group[-1] for group in groups if any(dot.point in unusual for dot in group)]
+    if framed:
+        canvas.add(
+            x=canvas.at([dot.time_ms for dot in framed]),
+            y=[-dot.lane for dot in framed],
+            mode="markers",
+            marker={"symbol": "diamond-open", "size": 22, "color": canvas.hue("freed"), "line": {"width": 2}},
+            hoverinfo="skip",
+        )
+
+
+def _dots(canvas: Canvas, axis: Axis, single: Sequence[Dot], unusual: Mapping[str, Sequence[str]]) -> None:
     groups: dict[tuple[bool, str], list[Dot]] = {}
     for dot in single:
         groups.setdefault((axis.lanes[dot.lane].held, dot.kind), []).append(dot)
     for (held, kind), dots in sorted(groups.items(), key=lambda item: item[0]):
-        cells = _cells(dots, axis.span_ms or (0, 0))
-        dots = [cell[-1] for cell in cells]
         hue, symbol = KINDS.get(kind, OTHER_KIND)
         hollow = held or symbol.endswith("-open")
         colour = canvas.hue("tag" if held else hue)
@@ -146,8 +174,9 @@ def _dots(canvas: Canvas, axis: Axis, single: Sequence[Dot]) -> None:
             [dot.time_ms for dot in dots],
             [-dot.lane for dot in dots],
             [dot.point for dot in dots],
-            [words.dot_hover(cell[-1], len(cell) - 1) for cell in cells],
-            hover=f"{words.dot_template(kind, canvas.zone, held)}<extra></extra>",
+            [words.dot_hover(dot, unusual.get(dot.point, ())) for dot in dots],
+            hover=f"{words.dot_template(kind, canvas.zone, held, by_commit=canvas.ruler is not None)}<extra></extra>",
+            **canvas.told([dot.time_ms for dot in dots]),
             mode="markers",
             marker={
                 "symbol": f"{symbol.removesuffix('-open')}-open" if hollow else symbol,
@@ -160,40 +189,30 @@ def _dots(canvas: Canvas, axis: Axis, single: Sequence[Dot]) -> None:
         )
 
 
-def _cells(dots: Sequence[Dot], span_ms: tuple[int, int]) -> list[list[Dot]]:
-    """Dots that are drawn as one, because nobody could tell them apart; each alone while there are few of them."""
-    if len(dots) <= MANY:
-        return [[dot] for dot in dots]
-    length = max(span_ms[1] - span_ms[0], 1)
-    found: dict[tuple[int, int, str], list[Dot]] = {}
-    for dot in dots:
-        cell = int((dot.time_ms - span_ms[0]) / length * CHART_PX / CELL_PX)
-        found.setdefault((dot.lane, cell, dot.point if dot.note else ""), []).append(dot)
-    return list(found.values())
-
-
 def _dot_size(dots: int) -> tuple[int, float]:
-    """Diameter and outline in pixels: many dots are drawn smaller and bare, or their outlines are all one sees."""
-    return (12, 1.0) if dots <= 100 else (10, 0.5) if dots <= MANY else (7, 0.0)
+    """Return diameter and outline width in pixels: smaller and thinner where there are many dots."""
+    return (12, 1.0) if dots <= 100 else (10, 0.5)
 
 
 def _density(canvas: Canvas, counted: Bins) -> None:
-    """Bars on the first lane: commits per stretch of time, stacked by kind."""
+    """Draw bars on the first lane: commits per time bin, stacked by kind."""
     totals = np.sum([list(each) for each in counted.counts.values()], axis=0)
     windows = [counted.window_ms(place) for place in range(len(totals))]
     base = np.zeros(len(totals))
+    _behind(canvas, counted, totals.tolist())
     for kind, numbers in counted.counts.items():
         heights = np.array(numbers) * (DENSITY / max(int(totals.max()), 1))
         told = [
             [words.window_text(window), words.bin_hover(kind, number, int(total), window, canvas.zone)]
             for window, number, total in zip(windows, numbers, totals, strict=True)
         ]
+        middles, widths = _spread(canvas, windows)
         canvas.add(
             type="bar",
-            x=times([(first + last) // 2 for first, last in windows], canvas.zone),
+            x=middles,
             y=heights.tolist(),
             base=base.tolist(),
-            width=[(last - first) * 0.9 for first, last in windows],
+            width=widths,
             marker={"color": canvas.hue(KINDS.get(kind, OTHER_KIND)[0]), "line": {"width": 0}, "opacity": 0.85},
             customdata=told,
             hovertemplate="%{customdata[1]}<extra></extra>",
@@ -202,13 +221,45 @@ def _density(canvas: Canvas, counted: Bins) -> None:
     canvas.layout["barmode"] = "overlay"
 
 
-def _marks(canvas: Canvas, axis: Axis) -> None:
-    """Where branches begin, and where the schema changes."""
-    for cut in axis.cuts:
-        heights = [-cut.start_lane, -cut.end_lane]
-        canvas.line(
-            [cut.start_ms, cut.end_ms], heights, words.cut_hover(cut.branch), color=canvas.hue("branch"), width=2
+def _behind(canvas: Canvas, counted: Bins, totals: Sequence[int]) -> None:
+    """Add an invisible mark of full height behind each bar, so that a low bar can be hit too."""
+    filled = [place for place, total in enumerate(totals) if total]
+    windows = [counted.window_ms(place) for place in filled]
+    hovers = [
+        words.cluster_hover(
+            totals[place],
+            [(words.commit_kind(kind), each[place]) for kind, each in counted.counts.items() if each[place]],
+            window,
+            canvas.zone,
         )
+        for place, window in zip(filled, windows, strict=True)
+    ]
+    middles, widths = _spread(canvas, windows)
+    canvas.add(
+        type="bar",
+        x=middles,
+        y=[DENSITY] * len(filled),
+        width=widths,
+        opacity=0,
+        marker={"line": {"width": 0}},
+        customdata=[[words.window_text(window), hover] for window, hover in zip(windows, hovers, strict=True)],
+        hovertemplate="%{customdata[1]}<extra></extra>",
+    )
+
+
+def _spread(canvas: Canvas, windows: Sequence[tuple[int, int]]) -> tuple[Sequence[float | None], Sequence[float]]:
+    """Return the middles and widths of bars."""
+    if canvas.ruler is None:
+        middles = canvas.at([(first + last) // 2 for first, last in windows])
+        return middles, [(last - first) * 0.9 for first, last in windows]
+    ends = [canvas.ruler.places(window) for window in windows]
+    return [(first + last) / 2 for first, last in ends], [(last - first) * 0.9 for first, last in ends]
+
+
+def _marks(canvas: Canvas, axis: Axis) -> None:
+    """Mark where branches begin and where the schema changes."""
+    for cut in axis.cuts:
+        _cut(canvas, cut)
     if axis.marks:
         canvas.marks(
             [mark.time_ms for mark in axis.marks],
@@ -227,8 +278,24 @@ def _marks(canvas: Canvas, axis: Axis) -> None:
         )
 
 
+def _cut(canvas: Canvas, cut: Cut) -> None:
+    """Draw where a branch leaves its origin. Its text hangs on an unseen mark half a lane before the branch: on the
+    line's ends it would take the clicks away from the commits there."""
+    canvas.line([cut.start_ms, cut.end_ms], [-cut.start_lane, -cut.end_lane], None, color=canvas.hue("branch"), width=2)
+    share = 1 - 0.5 / max(abs(cut.end_lane - cut.start_lane), 1)
+    canvas.marks(
+        [cut.start_ms + int(share * (cut.end_ms - cut.start_ms))],
+        [-cut.start_lane - share * (cut.end_lane - cut.start_lane)],
+        [""],
+        [words.cut_hover(cut.branch)],
+        mode="markers",
+        marker={"size": 12, "opacity": 0},
+        unselected={"marker": {"opacity": 0}},
+    )
+
+
 def _left(layout: Mapping[str, Any]) -> float:
-    """Room for what stands left of the scales, in pixels: were the browser to measure it, it would draw all twice."""
+    """Compute the left margin in pixels. If the browser had to measure it, it would draw everything twice."""
     scales = [scale for name, scale in layout.items() if name.startswith("yaxis")]
     lines = [line for scale in scales for text in scale.get("ticktext", ()) for line in unescape(text).split("<br>")]
     widest = max((sum(12 if east_asian_width(letter) in "WF" else 6.8 for letter in line) for line in lines), default=0)
@@ -238,7 +305,7 @@ def _left(layout: Mapping[str, Any]) -> float:
 def _ring(canvas: Canvas, dot: Dot | None, letter: str) -> None:
     if dot is not None:
         canvas.add(
-            x=times([dot.time_ms], canvas.zone),
+            x=canvas.at([dot.time_ms]),
             y=[-dot.lane],
             mode="markers+text",
             text=[f"<b>{letter}</b>"],
@@ -250,8 +317,8 @@ def _ring(canvas: Canvas, dot: Dot | None, letter: str) -> None:
 
 
 def _asked(canvas: Canvas, asked_ms: int) -> None:
-    """A dashed line over all lanes."""
-    at = times([asked_ms], canvas.zone)[0]
+    """Draw a dashed line across all lanes at the requested time."""
+    at = canvas.at([asked_ms])[0]
     colour = canvas.hue("consumer")
     canvas.layout["shapes"] = [
         {
@@ -270,7 +337,8 @@ def _asked(canvas: Canvas, asked_ms: int) -> None:
 def _dress(
     canvas: Canvas, axis: Axis, heights: Sequence[float], lift: float, window_ms: tuple[int, int] | None
 ) -> None:
-    """What all timelines share: one time axis under rows of these heights in pixels, quiet scales, lane names."""
+    """Set the layout that all timelines share: one time axis below rows of the given pixel heights, light scales, lane
+    names."""
     palette, layout = canvas.palette, canvas.layout
     total = sum(heights) + GAP_PX * (len(heights) - 1)
     top = total
@@ -297,7 +365,17 @@ def _dress(
     span = window_ms or axis.span_ms
     if span is not None:
         slack = _slack(span)
-        layout["xaxis"]["range"] = times([span[0] - slack, span[1] + slack], canvas.zone)
+        layout["xaxis"]["range"] = canvas.at([span[0] - slack, span[1] + slack])
+    if canvas.ruler is not None:
+        labels = canvas.ruler.labels()
+        room = max(len(canvas.ruler) / 40, 0.6)
+        layout["xaxis"] |= {
+            "type": "linear", "range": [-room, len(canvas.ruler) - 1 + room],
+            "tickvals": [place for place, _ in labels],
+            "ticktext": [units.moment(ms, canvas.zone)[:16].replace(" ", "<br>") for _, ms in labels],
+            "title": layout["xaxis"]["title"] | {"text": words.axis_commits(canvas.zone)},
+        }  # fmt: skip
+        del layout["xaxis"]["tickformatstops"]
     layout |= {
         "height": total + AXIS_PX,
         "showlegend": False,
@@ -309,6 +387,6 @@ def _dress(
             "font": {"color": palette.ink, "size": 13, "family": FONT},
         },
         "hovermode": "closest",
-        "dragmode": "zoom",  # where a drag selects, Streamlit hears no click
+        "dragmode": "zoom",  # with a drag mode that selects, Streamlit reports no clicks
         "clickmode": "event+select",
     }  # fmt: skip

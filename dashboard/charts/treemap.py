@@ -1,12 +1,15 @@
-"""A treemap of folders as the JSON of a figure: one hue, areas by bytes, what is small taken together. Pure.
+"""A treemap of folders as plotly JSON: one colour, areas by bytes, small entries combined. Pure.
 
-Law: rectangles are bars, because only marks of that kind can be clicked and reached here; each carries where it leads.
+Invariant: rectangles are bar marks, because only those can be clicked and reached by keyboard; each carries its link
+target.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import takewhile
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,16 +20,21 @@ from dashboard.charts.canvas import FONT, HOVER, Figure
 from dashboard.formatting import units
 from dashboard.formatting.palette import Palette
 
-WIDTH, HEIGHT = 600, 380  # pixels of a narrow window: what fits there fits in a wide one
+WIDTH, HEIGHT = 600, 380  # pixels in a narrow window; whatever fits there also fits in a wide one
 SHOWN = 120
+SHADE, PALEST, DARKEST = "added", 0.1, 0.62  # words on the darkest are still read
 FILE, FOLDER = "file:", "folder:"
-_LETTER, _LINE = 6.1, 18  # pixels a letter is wide and a line is high
+_LETTER, _LINE = 6.1, 18  # pixel width of a character and height of a line
 
 
-def figure(level: pa.Table, palette: Palette, chosen: str | None = None) -> Figure:
-    """Of the rows of `core.analysis.file_tree.level`, greatest first; `chosen` is the path of a file to mark."""
+def figure(level: pa.Table, palette: Palette, chosen: str | None = None, shades: Sequence[float | None] = ()) -> Figure:
+    """Of the rows of `core.analysis.file_tree.level`, greatest first; `chosen` is the path of a file to mark. `shades`
+    is what each row is coloured by: the more, the darker; a row without one stays grey."""
     shown, rest = capped(level, SHOWN)
     rows = shown.to_pylist()
+    for row, value in zip(rows, shades, strict=False):
+        row["shade"] = value
+    known = [row["shade"] for row in rows if row.get("shade") is not None]
     if len(rest):
         sums = {name: int(pc.sum(rest[name]).as_py() or 0) for name in ("files", "bytes", "rows")}
         rows.append({"name": words.others(len(rest)), "folder": "", "is_file": False, "is_rest": True, **sums})
@@ -51,7 +59,7 @@ def figure(level: pa.Table, palette: Palette, chosen: str | None = None) -> Figu
         "hovertemplate": HOVER,
         "textfont": {"color": palette.ink, "size": 12},
         "marker": {
-            "color": [palette.soft("ink", 0.08 if "is_rest" in row else 0.19) for row in rows],
+            "color": [_colour(row, palette, min(known, default=0.0), max(known, default=0.0)) for row in rows],
             "line": {"color": edges, "width": 2},
         },
         "selected": {"marker": {"opacity": 1.0}},
@@ -68,7 +76,7 @@ def figure(level: pa.Table, palette: Palette, chosen: str | None = None) -> Figu
         "font": {"family": FONT, "size": 13, "color": palette.ink},
         "showlegend": False,
         "barmode": "overlay",
-        "uniformtext": {"minsize": 12, "mode": "hide"},  # rather no words than words over one another
+        "uniformtext": {"minsize": 12, "mode": "hide"},  # hide labels rather than let them overlap
         "hovermode": "closest",
         "clickmode": "event+select",
         "dragmode": False,
@@ -80,18 +88,26 @@ def figure(level: pa.Table, palette: Palette, chosen: str | None = None) -> Figu
     return {"data": [bars], "layout": layout}
 
 
+def _colour(row: dict[str, Any], palette: Palette, least: float, most: float) -> str:
+    value = row.get("shade")
+    if value is None:
+        return palette.soft("ink", 0.08 if "is_rest" in row else 0.19)
+    share = (value - least) / (most - least) if most > least else 0.0
+    return palette.soft(SHADE, round(PALEST + (DARKEST - PALEST) * share, 3))
+
+
 def _order(row: dict[str, object]) -> tuple[bool, int]:
-    """Greatest first, what is taken together last."""
+    """Sort largest first, combined entries last."""
     return "is_rest" in row, -int(str(row["bytes"]))
 
 
 def _name(row: dict[str, object]) -> str:
-    """Of a partition its value: its key is in the way on a box."""
+    """Return the label: for a partition only its value, because the key would waste space."""
     return str(row["name"]).rpartition("=")[2]
 
 
 def _shared(names: list[str]) -> str:
-    """What all names begin with, up to a dash or the like: `2026-` of dates in one year."""
+    """Return the common prefix of all names, up to a dash or similar: `2026-` for dates within one year."""
     if len(names) < 2:
         return ""
     same = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
@@ -99,12 +115,13 @@ def _shared(names: list[str]) -> str:
 
 
 def _fits(width: float) -> int:
-    """How many letters."""
+    """Return how many characters fit."""
     return int((width - 4) / _LETTER)
 
 
 def _label(row: dict[str, object], start: str, width: float, height: float) -> str:
-    """What fits into a box: its name without `start` and its size, one of them, or nothing; all is told on hover."""
+    """Return the label that fits into a box: name without `start` and size, only one of them, or nothing. Hovering
+    shows all."""
     letters = _fits(width)
     if letters < 5 or height < _LINE:
         return ""

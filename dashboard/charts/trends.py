@@ -1,7 +1,8 @@
-"""How a table grew: rows, files and bytes at each version, and the panels that show it below the lanes."""
+"""Trends of a table: rows, files and bytes per version, and the panels that show them below the lanes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,17 +13,17 @@ import pandas as pd
 
 from core.model.history import History
 from dashboard import words
-from dashboard.charts.canvas import Canvas, times
+from dashboard.charts.canvas import Canvas
 from dashboard.charts.time_axis import Axis
 from dashboard.formatting import units
 
 T = TypeVar("T")
-BINS = 150  # stretches of a long trend; each keeps its first, last, least and greatest value
+BINS = 150  # bins of a long trend; each keeps its first, last, minimum and maximum value
 Values = tuple[int | None, ...]
 
 
 def thinned(values: Values) -> list[int]:
-    """Places enough to draw all values: no peak and no drop is lost, and what is unknown stays a gap."""
+    """Choose the indexes to draw: no peak or drop is lost, and unknown values remain gaps."""
     if len(values) <= 4 * BINS:
         return list(range(len(values)))
     keep: set[int] = set()
@@ -37,8 +38,8 @@ def thinned(values: Values) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """What was live at each point, in the order of ids. `files` and `bytes` are None where manifests were not read;
-    a single None is a point that could not be read in full."""
+    """Rows, files and bytes of each version, ordered by id. `files` and `bytes` are None if manifests were not read; a
+    single None is a version that could not be read completely."""
 
     points: tuple[str, ...]
     times_ms: tuple[int, ...]
@@ -47,7 +48,7 @@ class Trend:
     bytes: Values | None = None
 
     def within(self, window_ms: tuple[int, int] | None) -> Trend:
-        """Only what lies inside a window, both ends included."""
+        """Keep only what lies within a time window, both ends included."""
         if window_ms is None:
             return self
         first, last = window_ms
@@ -67,7 +68,7 @@ class Trend:
 
 
 def points(axis: Axis, history: History | None, zone: str) -> pd.DataFrame:
-    """Every dot of an axis as a line, newest first; what was live there where manifests were read."""
+    """List every dot of an axis as a row, newest first, with current files and bytes if manifests were read."""
     dots = sorted(axis.dots, key=lambda dot: (dot.time_ms, dot.id), reverse=True)
     found = pd.DataFrame(
         {
@@ -91,7 +92,7 @@ def points(axis: Axis, history: History | None, zone: str) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One quantity over time, thinned to what a screen shows."""
+    """One quantity over time, thinned to what a screen can show."""
 
     name: str
     hue: str
@@ -99,11 +100,11 @@ class Panel:
     times_ms: tuple[int, ...]
     values: Values
     text: Callable[[int | None], str]
-    exact: str  # a template of the browser's: the figure to the last unit
+    exact: str  # plotly hover template with the exact value
 
 
 def panels(trend: Trend | None) -> list[Panel]:
-    """What there is to draw below the lanes: rows, then files and bytes where manifests were read."""
+    """List the panels to draw below the lanes: rows, plus files and bytes if manifests were read."""
     if trend is None or len(trend.points) < 2:
         return []
     found = []
@@ -120,27 +121,45 @@ def panels(trend: Trend | None) -> list[Panel]:
 
 
 def draw(canvas: Canvas, row: int, panel: Panel) -> None:
-    """A step line over its own scale, from nothing to the most."""
+    """Draw a step line on its own scale, filled below if the scale starts at zero."""
     few = len(panel.points) <= 200
-    named = not any(letter in point for point in panel.points for letter in "<&")  # names of others stay text
+    ticks = ticks_of([value for value in panel.values if value is not None])
+    named = not any(letter in point for point in panel.points for letter in "<&")  # no HTML in hovers
+    template = words.trend_template(panel.exact, canvas.zone, named, by_commit=canvas.ruler is not None)
     canvas.add(
         row=row,
-        x=times(panel.times_ms, canvas.zone),
+        x=canvas.at(panel.times_ms),
         y=list(panel.values),
         customdata=list(panel.points),
-        hovertemplate=f"{words.trend_template(panel.exact, canvas.zone, named)}<extra></extra>",
+        hovertemplate=f"{template}<extra></extra>",
+        **canvas.told(panel.times_ms),
         mode="lines+markers" if few else "lines",
         line={"color": canvas.hue(panel.hue), "width": 1.6 if few else 1, "shape": "hv"},
         marker={"size": 4, "color": canvas.hue(panel.hue)},
-        fill="tozeroy",
+        fill="tozeroy" if ticks[0] == 0 else "none",
         fillcolor=canvas.palette.soft(panel.hue, 0.1),
         selected={"marker": {"size": 9}},
         unselected={"marker": {"opacity": 1.0}},
     )
-    top = max((value for value in panel.values if value is not None), default=1) or 1
+    room = (ticks[-1] - ticks[0]) * 0.09
     canvas.layout[f"yaxis{row}"] |= {
-        "range": [0, top * 1.18],
-        "tickvals": [0, top],
-        "ticktext": ["0", panel.text(top)],
+        "range": [ticks[0] - (room if ticks[0] else 0), ticks[-1] + room],
+        "tickvals": ticks,
+        "ticktext": [panel.text(tick) for tick in ticks],
         "title": {"text": panel.name, "font": {"size": 12, "color": canvas.hue(panel.hue)}, "standoff": 6},
     }
+
+
+def ticks_of(values: Sequence[int]) -> list[int]:
+    """Return three to six round numbers around the values: from zero, unless that would flatten the change.
+
+    The scale starts at zero if the smallest value is less than half of the largest.
+    """
+    low, high = min(values, default=0), max(values, default=0)
+    if low * 2 < high or low == high:
+        low = 0
+    rough = max(high - low, 1) / 3
+    power = 10 ** math.floor(math.log10(rough)) if rough >= 1 else 1
+    step = max(1, int(next(power * each for each in (1, 2, 5, 10) if power * each >= rough)))
+    first, last = low // step, -(-high // step)
+    return [number * step for number in range(first, max(last, first + 1) + 1)]

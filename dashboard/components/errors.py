@@ -1,7 +1,8 @@
-"""The one place that shows errors: what happened, which file, what still works, what to do. Never a traceback.
+"""Shows errors, in one place for all pages: what happened, which file, what still works and what to do. Never a
+traceback.
 
-Law: an error of the core is shown in its own words; anything else is a fault of Snapscope itself, goes to the log with
-a reference the reader can quote, and says nothing was changed only where that is so.
+Invariant: errors from core are shown with their own message. Any other exception is a bug in Snapscope: it is logged
+with a reference that the reader can quote, and the page says that nothing was changed only if that is true.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ log = logging.getLogger("snapscope.dashboard")
 
 @contextlib.contextmanager
 def boundary() -> Iterator[None]:
-    """Draw whatever goes wrong inside where it goes wrong; what was drawn before stays."""
+    """Show errors raised inside the block where they occur; everything drawn before stays."""
     try:
         yield
     except SnapscopeError as error:
@@ -32,7 +33,7 @@ def boundary() -> Iterator[None]:
 
 
 def show(error: Exception) -> None:
-    """Draw one error."""
+    """Show one error."""
     if isinstance(error, SnapscopeError):
         found: list[tuple[str, markup.Piece]] = []
         if error.path:

@@ -1,6 +1,6 @@
-"""Explains a figure: a small sign beside it opens the rule. Tab reaches it, Enter opens it, Esc closes it.
+"""Explains a figure: an icon next to it opens the rule. Tab focuses it, Enter opens it, Esc closes it.
 
-Nothing moves when it opens: it lies over the page.
+The explanation opens as an overlay, so nothing on the page moves.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from dashboard.words import Rule
 
 
 def note(*rules: Rule, at: str = "") -> None:
-    """The sign alone. `at` tells apart two of the same rules on one page."""
+    """Draw only the icon. `at` distinguishes two uses of the same rules on one page."""
     with st.popover(words.HOW, icon=":material/help:", type="tertiary", key=f"how.{_name(rules, at)}"):
         for rule in rules:
             st.html(markup.rule(rule, words.RULE_PARTS))
 
 
 def beside(html: str, *rules: Rule, at: str = "", wide: bool = False) -> None:
-    """Finished HTML (a title, a stat line; tiles and cards are `wide`) with the sign at its end."""
+    """Draw finished HTML (a title or a stat line; `wide` for tiles and cards) with the icon at its end."""
     with _line(rules, at):
         st.html(html, width="stretch" if wide else "content")
         note(*rules, at=at)
 
 
 def caption(text: str, *rules: Rule, at: str = "") -> None:
-    """A line of small words with the sign at its end."""
+    """Draw a caption with the icon at its end."""
     with _line(rules, at):
         st.caption(text, width="content")
         note(*rules, at=at)

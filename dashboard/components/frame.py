@@ -1,9 +1,10 @@
-"""What stands around every page: the look, the sidebar, the head of a table, and reading its history."""
+"""The frame around every page: style, sidebar, table header, and loading of the table's history."""
 
 from __future__ import annotations
 
+import contextlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
@@ -12,21 +13,22 @@ from core.catalog import Warehouse
 from core.errors import SnapscopeError
 from core.formats.table_format import TableRef
 from core.model.history import History
-from core.model.references import Heads
+from core.model.references import MAIN, Heads
 from dashboard import data as loading
 from dashboard import url_state, words
-from dashboard.components import errors, table_tree
+from dashboard.components import command_palette, errors, table_tree, version_picker
+from dashboard.components.version_picker import PickedVersion
 from dashboard.formatting import language, markup, units
 from dashboard.formatting.palette import Palette, palette
 from dashboard.url_state import UrlState
 from dashboard.view_models import notices
+from dashboard.view_models import version_picker as pointing
 
 HERE = Path(__file__).parents[1]
 STYLE = HERE / "style.css"
 MARK = HERE / "mark.svg"
-QUIET_S = 0.3  # nothing that takes less shows that it is working
+QUIET_S = 0.3  # operations shorter than this show no progress
 REDRAW_S = 0.1
-SHOWN_NOTICES = 4
 ZONES = (
     "UTC",
     "Europe/London",
@@ -37,18 +39,22 @@ ZONES = (
     "America/Los_Angeles",
 )
 
+OF_NOW = ("retention", "orphans", "tags")  # pages that change the table as it is now
+
 _STOPPED = "snapscope.stopped"
+_ENTERED = "frame.entered"
 _ZONE, _NO_ZONE = "frame.zone", "frame.zone.unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedTable:
-    """The table of this run."""
+    """The table that this run shows, and the version chosen in its heading, if there is one and it can be resolved."""
 
     place: UrlState
     listing: Warehouse
     ref: TableRef
     heads: Heads
+    picked: PickedVersion | None = None
 
     @property
     def zone(self) -> str:
@@ -60,12 +66,13 @@ class OpenedTable:
 
 
 def apply_style() -> None:
-    """Load the look. Draws nothing."""
+    """Load the stylesheet and the product's mark, which stays in sight when the sidebar is closed."""
+    st.logo(str(MARK))
     st.html(STYLE)
 
 
 def hues() -> Palette:
-    """The palette of the theme the reader's browser shows."""
+    """Return the palette for the reader's browser theme."""
     return palette(st.context.theme.type)
 
 
@@ -73,8 +80,10 @@ def hues() -> Palette:
 
 
 def sidebar(place: UrlState) -> None:
-    """Warehouse, tables, zone, moment. An error of listing is shown by the page, not here."""
+    """Draw the product's name, warehouse, tables, zone and time. The page, not the sidebar, shows listing errors."""
     with st.sidebar:
+        with st.container(key="product"):  # beside the mark
+            link("overview", words.PRODUCT, database=None)
         _warehouse_box(place)
         table_tree.draw(_choose(place))
         st.space("stretch")
@@ -104,18 +113,26 @@ def _warehouse_box(place: UrlState) -> None:
         key="frame.warehouse",
         placeholder=words.WAREHOUSE_HINT,
         help=words.WAREHOUSE_HELP,
-        on_change=lambda: url_state.put(warehouse=st.session_state["frame.warehouse"]),
+        on_change=_open_warehouse,
     )
 
 
+def _open_warehouse() -> None:
+    url_state.put(warehouse=st.session_state["frame.warehouse"])
+    st.session_state[_ENTERED] = True
+
+
 def _choose(place: UrlState) -> UrlState:
-    """Where no table is chosen, the first one is."""
+    """Choose the first table if none is selected."""
     if not place.warehouse:
         return place
     try:
         listing = loading.warehouse(place.warehouse)
     except SnapscopeError:
         return place  # the page itself opens the warehouse and shows why it cannot
+    if st.session_state.pop(_ENTERED, False) and [each.location for each in listing.tables] == [listing.location]:
+        to = url_state.address("timeline", table=listing.tables[0].title)  # what was entered is a table itself
+        st.switch_page("views/timeline.py", query_params=to)
     if listing.tables and not place.table and place.page != "overview":
         url_state.put(table=listing.tables[0].title)
     return url_state.here()
@@ -162,7 +179,7 @@ def _language_box() -> None:
 
 
 def open_warehouse(place: UrlState) -> Warehouse:
-    """The listing of the place's warehouse; where there is none or it is empty, says so and ends the run."""
+    """Return the tables of the current warehouse. If there is none or it is empty, say so and end the run."""
     if not place.warehouse:
         st.html(markup.empty(words.NO_WAREHOUSE, words.NO_WAREHOUSE_NEXT))
         st.stop()
@@ -176,57 +193,109 @@ def open_warehouse(place: UrlState) -> Warehouse:
 
 
 def open_table(place: UrlState) -> OpenedTable:
-    """Open the place's table (the first one where none is named) and draw its head."""
-    if place.warehouse and place.table:
-        listing = loading.warehouse(place.warehouse)
-        ref = loading.find(listing, place.table)
-    else:
-        listing = open_warehouse(place)
-        ref = listing.tables[0]
-    heads = loading.heads(ref)
-    opened = OpenedTable(place, listing, ref, heads)
-    _head(opened)
-    return opened
+    """Open the current table (the first one if none is selected) and draw its heading."""
+    return with_head(find_table(place))
+
+
+def find_table(place: UrlState) -> OpenedTable:
+    """Open the current table and draw nothing but the command palette's button."""
+    heads = None
+    try:
+        if place.warehouse and place.table:
+            listing = loading.warehouse(place.warehouse)
+            ref = loading.find(listing, place.table)
+        else:
+            listing = open_warehouse(place)
+            ref = listing.tables[0]
+        heads = loading.heads(ref)
+    finally:
+        command_palette.fill(place, heads)
+    return OpenedTable(place, listing, ref, heads)
 
 
 def need_snapshots(opened: OpenedTable) -> None:
-    """Where nothing was ever committed: teach, and end the run."""
-    if not any(line.snapshots or line.tags for line in opened.heads.lines):
+    """If the table has no commits yet, explain how to start and end the run."""
+    if not _has_versions(opened.heads):
         note_all(opened, None)
         st.html(markup.empty(words.no_snapshots(opened.ref.name), words.NO_SNAPSHOTS_NEXT))
         st.stop()
 
 
 def note_all(opened: OpenedTable, history: History | None) -> None:
-    """The notices of a table, worst first; a few of them at once."""
+    """Show a table's notices: problems in full, everything else collapsed to a count."""
     found = notices.notices(opened.heads, history)
     if not history and not any(line.snapshots for line in opened.heads.lines):
         found = tuple(each for each in found if each.text != words.no_snapshots(opened.heads.name))
     if not found:
         return
-    st.html("".join(markup.note(each.level, each.text) for each in found[:SHOWN_NOTICES]))
-    if rest := found[SHOWN_NOTICES:]:
-        with st.expander(words.more_lines(len(rest))):
+    grave = [each for each in found if each.level == notices.PROBLEM]
+    rest = found[len(grave) :]
+    if grave:
+        st.html("".join(markup.note(each.level, each.text) for each in grave))
+    if rest:
+        warnings = sum(each.level == notices.WARNING for each in rest)
+        with st.expander(words.notices_count(warnings, len(rest) - warnings), key="notices"):
             st.html("".join(markup.note(each.level, each.text) for each in rest))
 
 
-def _head(opened: OpenedTable) -> None:
+def with_head(opened: OpenedTable) -> OpenedTable:
+    """Draw the heading of every page of a table, with the version that all of them show; return it with the table."""
+    with st.container(key="table_head"):
+        name_line(opened)
+        if not url_state.carries_version(opened.place.page) or not _has_versions(opened.heads):
+            return opened
+        _of_branch(opened)
+        with st.container(horizontal=True, vertical_alignment="top", gap="small", key="table_version"):
+            newest = "latest" if opened.heads.main.snapshots else None
+            picked = version_picker.pick(words.VERSION, opened.heads, name="point", default=newest, hidden=True)
+            st.button(
+                words.TO_LATEST,
+                key="frame.latest",
+                help=words.VERSION_HELP,
+                disabled=url_state.get("point") is None,
+                on_click=lambda: url_state.put(point=None),
+            )
+    if opened.place.page in OF_NOW and url_state.get("point") not in (None, "latest"):
+        st.html(markup.note("info", words.ACTS_NOW[opened.place.page]))
+    return replace(opened, picked=picked)
+
+
+def name_line(opened: OpenedTable) -> None:
+    """Draw the table's name and what it consists of."""
     heads = opened.heads
     latest = heads.main.latest
     summary = words.table_summary(
         sum(len(line.snapshots) for line in heads.lines),
-        sum(len(line.tags) for line in heads.lines),
+        len(heads.main.tags),
         len(heads.branches),
         latest.time_ms if latest else None,
         opened.now_ms,
         opened.zone,
+        sum(len(line.tags) for line in heads.lines[1:]),
     )
     st.html(markup.head(opened.ref.database, opened.ref.name, summary))
 
 
+def _has_versions(heads: Heads) -> bool:
+    return any(line.snapshots or line.tags for line in heads.lines)
+
+
+def _of_branch(opened: OpenedTable) -> None:
+    """Name the branch in a version that its page understands as one of the branch shown: it means the same everywhere
+    then."""
+    text, branch = url_state.get("point"), url_state.get("branch") or MAIN
+    is_own = opened.place.page == "tags" and opened.heads.capabilities.branches_are_directories
+    if text is None or branch == MAIN or not is_own:
+        return
+    with contextlib.suppress(SnapscopeError):  # the line below the box shows it
+        point = pointing.read(text, opened.zone, opened.heads, opened.now_ms)
+        if not point.startswith("branch:"):
+            url_state.put(point=f"branch:{branch}/{point}")
+
+
 def read_history(heads: Heads) -> History:
-    """The history of these references. Reading longer than a blink shows how far it is and can be cancelled."""
-    slot = st.empty()  # there in every run: where an element is gone, those below are drawn anew, their tabs closed
+    """Return the history of these references. A slow read shows its progress and can be cancelled."""
+    slot = st.empty()  # in every run: if an element disappears, Streamlit redraws those below and closes their tabs
     kept = loading.kept_history(heads)
     if kept is not None:
         return kept
@@ -253,12 +322,12 @@ def read_history(heads: Heads) -> History:
     found = loading.history(heads, progress)
     slot.empty()
     if loading.has_moved_on(found):
-        st.rerun()  # by the references of now: what others removed while it was read is no damage
+        st.rerun()  # retry with current references: files deleted by others during the read are not damage
     return found
 
 
 def history_or_none(opened: OpenedTable) -> History | None:
-    """The history, or None after showing why it cannot be read: pages go on with what the references tell."""
+    """Return the history, or None after showing why it cannot be read; the page continues with the references alone."""
     try:
         return read_history(opened.heads)
     except SnapscopeError as error:
@@ -271,7 +340,8 @@ def _stop_reading(key: str) -> None:
 
 
 def link(page: str, label: str, icon: str | None = None, **values: str | None) -> None:
-    """A link to another page with its own address: it can be copied, opened in a new tab, reached by keyboard."""
+    """Draw a link to another page with its own URL, so that it can be copied, opened in a new tab and reached by
+    keyboard."""
     st.page_link(f"views/{page}.py", label=label, icon=icon, query_params=url_state.address(page, **values))
 
 

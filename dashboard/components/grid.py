@@ -1,7 +1,7 @@
-"""Long tables: sortable, searchable, capped with a notice, downloadable whole.
+"""Long tables: sortable, searchable, truncated with a notice, and downloadable in full.
 
-Law: a row is chosen by its name. The browser knows its place alone, so a list of other names is another grid, in which
-nothing is chosen: what is chosen never slips onto another row.
+Invariant: a row is selected by its name. The browser only knows the row number, so a list with other names is a new
+grid with no selection; a selection never moves to another row.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import streamlit as st
 from dashboard import words
 from dashboard.components.frame import hues
 from dashboard.formatting import cells, exports, markup, units
+from dashboard.formatting.palette import Palette
 
 SHOWN_ROWS = 5_000
 ABSENT = "—"
@@ -29,11 +30,13 @@ def draw(
     what: str,
     name: str,
     tall: bool = False,
+    meanings: pd.DataFrame | None = None,
 ) -> None:
-    """Show a table. `name` is the download's file name without its ending, `what` a plural for the notice."""
+    """Show a table. `name` is the download's file name without extension, `what` a plural noun for the notice.
+    `meanings` colours cells: a frame of the same shape with a name of the palette or "" in each."""
     shown = cells.brief(frame.head(SHOWN_ROWS))
     st.dataframe(
-        _styled(shown),
+        _styled(shown, meanings),
         key=key,
         hide_index=True,
         column_config=dict(columns),
@@ -47,7 +50,8 @@ def draw(
 
 
 def download(whole: Callable[[], pd.DataFrame], key: str, name: str) -> None:
-    """The button that saves a table, `whole` once it is pressed, as `name`.csv; `key` is the table's."""
+    """Draw the button that downloads a table as `name`.csv; `whole` creates it on click, and `key` is the table's
+    key."""
     st.download_button(
         words.DOWNLOAD_CSV,
         lambda: exports.csv(whole()),
@@ -61,7 +65,7 @@ def download(whole: Callable[[], pd.DataFrame], key: str, name: str) -> None:
 
 
 def plain(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> None:
-    """Rows of others, as they are: their columns' names mean nothing here."""
+    """Show query results as they are: their column names have no special meaning."""
     formats: dict[str, Any] = {
         name: units.count for name in frame.columns if pd.api.types.is_integer_dtype(frame[name])
     }
@@ -76,7 +80,8 @@ def plain(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> None:
 
 
 def choose(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any], names: Iterable[object]) -> int | None:
-    """A table of which one row can be chosen: its place, None while none is. `names` tell the rows apart, in order."""
+    """Show a table with single-row selection and return the selected row number, or None. `names` identify the rows, in
+    order."""
     event = st.dataframe(
         _styled(cells.brief(frame)),
         key=named(key, names),
@@ -92,16 +97,17 @@ def choose(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any], names: 
 
 
 def named(key: str, names: Iterable[object]) -> str:
-    """The key of the grid that shows rows of these names."""
+    """Return the grid key for rows with these names."""
     return f"{key}.{hashlib.sha256(repr(list(names)).encode()).hexdigest()[:12]}"
 
 
 def pick(
     frame: pd.DataFrame, key: str, names: Mapping[str, str], chosen: Callable[[str], None], *, name: str, first: str
 ) -> None:
-    """A long table of which a line can be chosen by mouse or keyboard: `chosen` gets its text in the column `first`.
+    """Show a long table whose rows can be selected by mouse or keyboard; `chosen` receives the row's text in column
+    `first`.
 
-    Numbers go to the browser as they are, so thousands of lines cost little; `name` is the download's file name.
+    Numbers are sent to the browser unformatted, so thousands of rows cost little. `name` is the download's file name.
     """
 
     own = named(key, frame[first])
@@ -138,15 +144,30 @@ def number(label: str, help: str | None = None) -> Any:
 
 
 def _height(frame: pd.DataFrame, most: int = 12) -> Any:
-    """All rows where they are few; else the pixels of `most`, the last one cut, which tells that they go on."""
+    """Return a height that fits all rows if there are few, else `most` rows with the last one cut off to show that more
+    follow."""
     return "content" if len(frame) <= most else 38 + 35 * most
 
 
-def _styled(frame: pd.DataFrame) -> Any:
-    """The frame with its numbers in words, and with hues beside the signs of what goes, comes and was compacted."""
+def _styled(frame: pd.DataFrame, meanings: pd.DataFrame | None = None) -> Any:
+    """Format the numbers of a frame, and colour the signs for added, removed and compacted. A frame too large for
+    pandas to style is shown without colours."""
+    if frame.size > pd.get_option("styler.render.max_elements"):
+        return frame
     styled = frame.style.format(_formats(frame), na_rep=ABSENT)
     hued: list[Hashable] = [name for name in ("verdict", "side", "change") if name in frame.columns]
+    if meanings is not None:
+        of = hues()
+        return styled.apply(lambda shown: meanings.head(len(shown)).map(lambda name: css(of, name)), axis=None)
     return styled.map(_hue, subset=hued) if hued else styled
+
+
+def css(of: Palette, meaning: str) -> str:
+    """Colour a cell: what changed in a row stands out more than a row that is new or gone as a whole."""
+    if not meaning:
+        return ""
+    background = f"background-color: {of.soft(meaning)}"
+    return f"{background}; color: {of.changed}" if meaning == "changed" else background
 
 
 def _hue(value: object) -> str:
@@ -155,7 +176,7 @@ def _hue(value: object) -> str:
 
 
 def _formats(frame: pd.DataFrame) -> dict[str, Any]:
-    """Sizes are shown rounded, counts with their thousands set apart; both sort and copy as exact numbers."""
+    """Format sizes as rounded values and counts with thousands separators; both sort and copy as exact numbers."""
     formats: dict[str, Any] = {}
     for name in frame.columns:
         if name in ("bytes", "small_bytes", "cost", "later"):

@@ -1,13 +1,13 @@
-"""Inputs bound to a name of the place: what they show is the address, what is typed goes there.
+"""Inputs bound to URL parameters: they show the value from the URL and write changes back to it.
 
-Law: what an input shows is given twice, as its state and as its default. A browser that is still loading the widget's
-own code misses the first, and would show an empty box beside a plan made from what the address says.
+Invariant: every input gets its value twice, as its state and as its default. A browser that is still loading the
+widget's code misses the state, and would show an empty box next to a plan made from the URL.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -20,7 +20,7 @@ NARROW, MIDDLE, WIDE, ROOMY = 150, 185, 260, 420
 
 
 def whole(label: str, name: str, help: str, *, least: int = 1) -> int | None:
-    """A whole number or nothing."""
+    """A number input for an optional whole number."""
     key, current = _key(name), _number(url_state.get(name), least)
     st.session_state[key] = current
 
@@ -43,7 +43,7 @@ def whole(label: str, name: str, help: str, *, least: int = 1) -> int | None:
 
 
 def text(label: str, name: str, help: str, placeholder: str, width: int = WIDE) -> str | None:
-    """A text or nothing."""
+    """A text input for an optional text."""
     key = _key(name)
     st.session_state[key] = url_state.get(name) or ""
 
@@ -56,19 +56,21 @@ def text(label: str, name: str, help: str, placeholder: str, width: int = WIDE) 
 
 
 def moment(text: str, zone: str, now_ms: int) -> int:
-    """The moment that a text says; how it was read is shown. `AmbiguousTime` names what it can mean."""
+    """Parse a time and show how it was read. `AmbiguousTime` lists the times it can mean."""
     found = time_input.moment(text, zone, now_ms)
     told_of(text, found)
     return found.ms
 
 
 def told_of(text: str, found: time_input.ParsedTime) -> None:
-    """How a time was read, where the text alone does not say it."""
+    """Show how a time was read if the text alone does not make it obvious."""
     if not found.is_plain:
         st.html(markup.note("info", time_input.sentence(text.strip(), found)))
 
 
-def several(label: str, name: str, options: Sequence[str], placeholder: str) -> tuple[str, ...]:
+def several(
+    label: str, name: str, options: Sequence[str], placeholder: str, shown: Callable[[str], str] = str
+) -> tuple[str, ...]:
     """Any number of known names; the address holds them with commas between, which no name may hold."""
     key = _key(name)
     current = [each for each in (url_state.get(name) or "").split(",") if each in options]
@@ -77,12 +79,14 @@ def several(label: str, name: str, options: Sequence[str], placeholder: str) -> 
     def changed() -> None:
         url_state.put(**{name: ",".join(st.session_state[key])})
 
-    st.multiselect(label, options, current, key=key, placeholder=placeholder, on_change=changed, width=ROOMY)
+    st.multiselect(
+        label, options, current, format_func=shown, key=key, placeholder=placeholder, on_change=changed, width=ROOMY
+    )
     return tuple(current)
 
 
 def one_of(label: str, name: str, options: Mapping[str, str], default: str) -> str:
-    """One of a few, shown side by side; the address holds it only where it is not the default."""
+    """Options side by side with exactly one selected; the URL holds it only if it differs from the default."""
     key, current = _key(name), url_state.get(name)
     current = current if current in options else default
     st.session_state[key] = current
@@ -104,7 +108,7 @@ def one_of(label: str, name: str, options: Mapping[str, str], default: str) -> s
 
 
 def pick(label: str, name: str, options: Mapping[str, str], everything: str) -> str | None:
-    """One of many, or None for all of them, which is called `everything`."""
+    """A select box; None means all options, which is labelled `everything`."""
     key, names = _key(name), ["", *options]
     current = found if (found := url_state.get(name)) in options else ""
     st.session_state[key] = current
@@ -125,7 +129,7 @@ def pick(label: str, name: str, options: Mapping[str, str], everything: str) -> 
 
 
 def switch(label: str, name: str, help: str) -> bool:
-    """On or off; the address holds it only where it is on."""
+    """A switch; the URL holds it only if it is on."""
     key, current = _key(name), url_state.get(name) == "1"
     st.session_state[key] = current
     st.checkbox(
@@ -135,7 +139,8 @@ def switch(label: str, name: str, help: str) -> bool:
 
 
 def branch(heads: Heads) -> str:
-    """The branch a change is about; nothing is drawn where there is only main, or a change is about all of them."""
+    """The branch that a change applies to. Draws nothing if there is only main, or if the change applies to all
+    branches."""
     names = [line.branch for line in heads.lines]
     if len(names) == 1 or not heads.capabilities.branches_are_directories:
         return MAIN
@@ -155,5 +160,5 @@ def _key(name: str) -> str:
 
 
 def _number(text: str | None, least: int) -> int | None:
-    """A number that the box can show: at least so much, and what a browser counts exactly."""
+    """Parse a number that the input can show: at least `least`, and exact in a browser."""
     return found if text and re.fullmatch(r"\d{1,15}", text) and (found := int(text)) >= least else None

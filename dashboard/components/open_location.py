@@ -1,4 +1,4 @@
-"""Asks, before a page is drawn, whether a location that only the address names should be opened."""
+"""Asks, before a page is drawn, whether to open a location that only the URL names."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dashboard.formatting import markup
 from dashboard.view_models import table_tree
 
 WIDTH = 740
-LONGEST = 60  # of a name on a button; the whole of it stands above
+LONGEST = 60  # the maximum length of a name on a button; it is shown in full above
 
 
 def ask(location: str) -> None:
-    """Name the place that the address asks for; nothing of it was looked at yet."""
+    """Show the location that the URL requests. Nothing in it has been read yet."""
     with st.container(key="entering", width=WIDTH):
         st.html(markup.empty(words.OPEN_TITLE, words.OPEN_WHY))
         st.code(location, language=None, wrap_lines=True)
@@ -26,5 +26,5 @@ def ask(location: str) -> None:
 
 
 def unguarded() -> None:
-    """Where anybody could have asked for this page: what to start instead."""
+    """Without access control, anyone could have requested this page: show how to start the server instead."""
     st.html(markup.empty(words.UNGUARDED, words.UNGUARDED_NEXT))

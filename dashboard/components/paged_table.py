@@ -1,4 +1,4 @@
-"""Tables of hundreds of thousands of rows, a page at a time: only what is shown is made into a frame and styled."""
+"""Tables with hundreds of thousands of rows, shown page by page; only the visible page is converted and styled."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def draw(
     name: str,
     of: str = "",
 ) -> int | None:
-    """One page, the way to the others, and all of it as CSV. The number of a row in the run in which it is chosen.
+    """Draw one page, the page controls and the CSV download. Returns the number of the row selected in this run.
 
-    `of` tells apart the lists that one key shows: another list begins at its first page.
+    `of` distinguishes lists that share a key: a different list starts at its first page.
     """
     at_key, of_key = f"{key}.page", f"{key}.of"
     if st.session_state.get(of_key) != of:

@@ -1,4 +1,4 @@
-"""Report downloads, each made when its button is pressed: a table's state, a difference, a plan."""
+"""Report downloads, created when their button is pressed: a table's state, a diff or a plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dashboard.components.frame import OpenedTable
 
 
 def of_table(opened: OpenedTable, history: History, at: AsOf) -> None:
-    speak = words.speaker()  # the reader's own: what is made on a click is made on another thread
+    speak = words.speaker()  # the reader's language: the download is created on another thread
 
     def made() -> str:
         return report.of_table(history, at, opened.ref.title, zone=opened.zone, now_ms=opened.now_ms, speak=speak)

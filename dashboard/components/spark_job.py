@@ -1,4 +1,4 @@
-"""Work on Spark as a page follows it: its progress with Cancel while it runs, then its result or its error."""
+"""A Spark job as shown on a page: progress with a Cancel button while it runs, then its result or error."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from dashboard.components import errors
 from dashboard.formatting import markup
 
 POLL_S = 0.4
-QUICK_S = 0.3  # an answer that comes at once is drawn without a bar before it
+QUICK_S = 0.3  # jobs shorter than this show no progress bar
 
 
-_asking: dict[str, str] = {}  # the query that a job of several waits for
+_asking: dict[str, str] = {}  # the query that each job is currently waiting for
 
 
 def asks(job: background_jobs.Job, query_id: str) -> None:
-    """Tell which query a job waits for from here on: Cancel stops it."""
+    """Record the query that a job waits for from now on, so that Cancel can stop it."""
     _asking[job.id] = query_id
 
 
 def stop(id: str | None) -> None:
-    """Stop a job and what it asks of Spark; does nothing where none runs."""
+    """Stop a job and its Spark query; does nothing if it is not running."""
     from core.spark.sql import run as sql
 
     job = background_jobs.find(id)
@@ -34,13 +34,13 @@ def stop(id: str | None) -> None:
 
 
 def progress(job: background_jobs.Job) -> Callable[[int, int], None]:
-    """What Spark's side tells the job, and how it hears that nobody waits any more."""
+    """Return a callback that receives Spark's progress and stops the query once nobody waits for it."""
 
     def told(done: int, total: int) -> None:
-        from core.spark.sql import run as sql  # Spark is slow to load, and only this needs it
+        from core.spark.sql import run as sql  # Spark is slow to import, and only needed here
 
         job.progress(done, total)
-        if job.cancelled.is_set():  # asked for while Spark was still starting
+        if job.cancelled.is_set():  # cancelled while Spark was starting
             sql.cancel(job.id)
 
     return told
@@ -49,8 +49,8 @@ def progress(job: background_jobs.Job) -> Callable[[int, int], None]:
 def follow(
     id: str | None, key: str, cancelled: str, show: Callable[[Any], None], meanwhile: Callable[[], str] | None = None
 ) -> None:
-    """Draw a job, again and again while it runs; `show` draws its result. `meanwhile` draws what it has found so far,
-    and tells how far it is."""
+    """Draw a job and refresh it while it runs; `show` draws its result. `meanwhile` draws intermediate results and
+    returns the progress text."""
     job = background_jobs.find(id)
     if job is not None:
         st.fragment(_draw, run_every=POLL_S if job.is_awaited else None)(job.id, key, cancelled, show, meanwhile)
@@ -62,7 +62,7 @@ def _draw(id: str, key: str, cancelled: str, show: Callable[[Any], None], meanwh
         if job is None:
             return
         seen = f"{key}.seen.{id}"
-        if job.is_awaited:  # what was cancelled is over for who waited, while Spark still ends it
+        if job.is_awaited:  # for the reader a cancelled job is over, even while Spark is still stopping
             st.session_state[seen] = False
             bar = st.container(border=True, horizontal=True, vertical_alignment="center")
             told = words.running(job.elapsed_s(), job.done, job.total) if meanwhile is None else meanwhile()

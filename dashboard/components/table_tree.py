@@ -1,6 +1,7 @@
-"""The tree of the sidebar: every place that is known, its databases, its tables; a click opens a table.
+"""The tree in the sidebar: known locations, their databases and tables. A click opens a table.
 
-Law: a place is listed when it is open; one that cannot be listed says so in its own node and leaves the others alone.
+Invariant: a location is listed only once its node is open. If listing one fails, its node says so and the others still
+work.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from dashboard.view_models import table_tree
 from dashboard.view_models.table_tree import Branch
 
 Kind = Literal["secondary", "tertiary"]
-FEW = 3  # databases that are all open at first
+FEW = 3  # databases that start expanded
 _OPEN, _SEARCHED = "snapscope.tree", "searched "
 RECENT = ":material/schedule:"
-AWAY = ("overview", "audit", "doctor")  # pages that are of no table: a click leads to the timeline
+AWAY = ("overview", "audit", "doctor")  # pages without a table; from these a click leads to the timeline
 
 
 def draw(place: UrlState) -> None:
-    """The search box and the tree."""
+    """Draw the search box and the tree."""
     text = st.text_input(
         words.SEARCH_TABLES,
         type="search",
@@ -36,7 +37,7 @@ def draw(place: UrlState) -> None:
     )
     try:
         places = loading.places(tuple(url_state.known()))
-    except SnapscopeError as error:  # of pyiceberg's configuration
+    except SnapscopeError as error:  # from pyiceberg's configuration
         st.html(markup.note("problem", error.message))
         places = tuple(url_state.known())
     with st.container(key="tree", gap=None):
@@ -46,7 +47,7 @@ def draw(place: UrlState) -> None:
 
 
 def _recent(place: UrlState, text: str) -> None:
-    """The tables opened last, but for the one that is open."""
+    """List the recently opened tables, except the current one."""
     try:
         if place.warehouse and place.table and _is_listed(place.warehouse, place.table):
             visits.opened(place.warehouse, place.table)
@@ -67,7 +68,7 @@ def _is_listed(warehouse: str, table: str) -> bool:
     try:
         return any(each.title == table for each in loading.warehouse(warehouse).tables)
     except SnapscopeError:
-        return False  # its node says why
+        return False  # its node shows why
 
 
 def _place(location: str, name: str, place: UrlState, text: str) -> None:
@@ -99,7 +100,7 @@ def _place(location: str, name: str, place: UrlState, text: str) -> None:
 
 
 def _node(name: str, label: str, icon: str, is_open: bool, text: str) -> ExpanderContainer:
-    """A node as the reader left it; a search opens it. Streamlit forgets a node that some run did not draw."""
+    """Draw a node as the reader left it; a search opens it. Streamlit forgets nodes that a run did not draw."""
     key, known = f"tree.{name}", st.session_state.setdefault(_OPEN, {})
     if text or key not in st.session_state or known.pop(_SEARCHED + key, False):
         st.session_state[key] = bool(text) or known.get(key, is_open)
@@ -129,7 +130,7 @@ def _tables(location: str, branch: Branch, chosen: str | None, page: str) -> Non
 def _button(
     key: str, location: str, title: str, label: str, icon: str, help: str, page: str, kind: Kind = "tertiary"
 ) -> None:
-    """A table to open; from a page that is of no table it leads to the timeline."""
+    """Draw a button that opens a table; from a page without a table it leads to the timeline."""
     clicked = st.button(
         table_tree.label(label),
         key=f"tree.{key}.{title}",

@@ -1,7 +1,7 @@
-"""The one way to name a version: choose it or type it, and see below what it resolved to.
+"""Picks a version: select or type it, and see below what it resolved to.
 
-Law: the choice is kept in the address if it has a name there, else in the session alone. A text that names nothing says
-so under its box and leaves the rest of the page alone.
+Invariant: the choice is kept in the URL if it has a parameter there, else only in the session. A text that resolves to
+nothing is reported below its box and does not affect the rest of the page.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ from core.model.time_travel import AsOf
 from core.spark.read import removed_points
 from dashboard import data as loading
 from dashboard import url_state, words
-from dashboard.components import breadcrumb
 from dashboard.formatting import markup
 from dashboard.view_models import version_picker
 
 
 @dataclass(frozen=True, slots=True)
 class PickedVersion:
-    """A point that was chosen and resolved. `text` as it was written, `point` in the core's grammar."""
+    """A version that was picked and resolved: `text` as typed, `point` in core's syntax."""
 
     text: str
     point: str
@@ -46,21 +45,21 @@ def pick(
     hidden: bool = False,
     width: Any = "stretch",
 ) -> PickedVersion | None:
-    """A point, None where none is chosen or it cannot be resolved; then the line under the box says which and why.
+    """Return the picked version; None if none is picked or it cannot be resolved, which the line below the box
+    explains.
 
-    It is bound to `name` in the address, or to `key` in the session. On `line` alone where one is given; bare ids are
-    of it then. `default` is what no choice means.
+    The box is bound to `name` in the URL, or to `key` in the session. If `line` is given, only its versions are
+    offered, and plain ids refer to it. `default` is the version used if none is picked.
     """
     zone, now_ms = url_state.zone(), url_state.now_ms()
     box = key or f"pick.{name}"
     current = url_state.get(name) if name else st.session_state.get(box)
     shown = version_picker.offered(heads, zone, now_ms, line if heads.capabilities.branches_are_directories else None)
     if default is None and current:
-        shown = {"": words.PICK_NONE} | shown  # a box that has a default value cannot be cleared otherwise
+        shown = {"": words.PICK_NONE} | shown  # otherwise a box with a default could not be cleared
     options = list(shown) if current is None or current in shown else [current, *shown]
     if name:
         st.session_state[box] = current
-        breadcrumb.point()
 
     def changed() -> None:
         if name:
@@ -97,7 +96,7 @@ def pick(
 
 
 def _ask(box: str, name: str | None, error: AmbiguousTime) -> None:
-    """A button for each moment that a text can mean."""
+    """Draw a button for each time that an ambiguous text can mean."""
 
     def choose(text: str) -> None:
         st.session_state[box] = text
@@ -110,7 +109,7 @@ def _ask(box: str, name: str | None, error: AmbiguousTime) -> None:
 
 
 def resolve(heads: Heads, text: str, line: Line | None = None) -> PickedVersion:
-    """What a text names on this table. `SnapscopeError` where it names nothing, or nothing of `line`."""
+    """Resolve a text to a version of this table, or of `line`. Raises `SnapscopeError` if there is none."""
     branch = MAIN if line is None else line.branch
     point = version_picker.read(text, url_state.zone(), heads, url_state.now_ms())
     found = removed_points.resolved(loading.table(heads.location), heads, point, branch)

@@ -1,4 +1,4 @@
-"""Rows of a query, as a browser can show them without losing a digit."""
+"""Query results in a form that a browser can display without losing digits."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from core import safe_text
 
 SAFE = 2**53
 PAGE_ROWS = 500
-MOST_CELLS = 50_000  # on one page
-MOST_SENT = 4_000_000  # characters on one page, give or take the shortest
-FEWEST = 40  # characters of a value, however many there are
-NAME = 200  # characters of a column's name
+MOST_CELLS = 50_000  # per page
+MOST_SENT = 4_000_000  # approximate number of characters per page
+FEWEST = 40  # the minimum characters shown of a value
+NAME = 200  # maximum characters of a column name
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def frame(table: pa.Table, most: int | None = None) -> pd.DataFrame:
-    """The same rows; whole numbers beyond 2**53 and everything a grid cannot hold become text. `most`: so many
-    characters of each value alone, and how large it is."""
+    """Convert to pandas; integers beyond 2**53 and types that a grid does not support become text. `most` limits the
+    characters of each value, followed by its size."""
     columns = []
     for column in table.columns:
         kind = column.type
@@ -40,29 +40,29 @@ def frame(table: pa.Table, most: int | None = None) -> pd.DataFrame:
 
 
 def page_rows(columns: int) -> int:
-    """Rows that the browser gets at once."""
+    """Return the number of rows that are sent to the browser at once."""
     return max(1, min(PAGE_ROWS, MOST_CELLS // max(1, columns)))
 
 
 def most_shown(rows: int, columns: int) -> int:
-    """Characters of each value, so that all of them are no more than the browser shall get."""
+    """Return the number of characters to show of each value, so that all of them stay within the limit."""
     return max(FEWEST, min(safe_text.SHOWN, MOST_SENT // max(1, rows * columns)))
 
 
 def is_cut(shown: pd.DataFrame, most: int) -> bool:
-    """Whether any value is shown by its beginning."""
+    """Return whether any value is truncated."""
     texts = (shown.iloc[:, place] for place, of in enumerate(shown.dtypes) if is_object_dtype(of))
     return any(isinstance(each, str) and len(each) > most for column in texts for each in column)
 
 
 def short(table: pa.Table) -> pa.Table:
-    """The same rows with long texts by their beginnings: a chart writes each of them."""
+    """Truncate long texts for a chart, which draws each of them."""
     columns = [_beginnings(each, NAME) if _is_text(each.type) else each for each in table.columns]
     return pa.table(columns, names=table.column_names)
 
 
 def brief(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame of ours with long texts shown by their beginnings."""
+    """Truncate long texts in one of our own frames."""
     most = most_shown(len(frame), len(frame.columns))
     made = frame
     for place, of in enumerate(frame.dtypes):
@@ -83,7 +83,7 @@ def _is_binary(of: pa.DataType) -> bool:
 
 
 def _longest(column: pa.ChunkedArray) -> int:
-    """Bytes of the longest value."""
+    """Return the size in bytes of the longest value."""
     return int(pc.max(pc.binary_length(column)).as_py() or 0)
 
 
@@ -132,7 +132,7 @@ def _text(value: object) -> str | None:
 
 
 def distinct(names: list[str]) -> list[str]:
-    """Two columns of one name cannot stand in a grid: the second becomes `name_2`."""
+    """Make column names unique for the grid: a second column of the same name becomes `name_2`."""
     seen: dict[str, int] = {}
     found = []
     for name in names:
@@ -142,15 +142,15 @@ def distinct(names: list[str]) -> list[str]:
 
 
 def quoted(name: str) -> str:
-    """A table's name as SQL takes it."""
+    """Quote a table name for SQL."""
     return name if _WORD.fullmatch(name) else "`" + name.replace("`", "``") + "`"
 
 
 def counting(statement: str) -> str:
-    """The statement that counts the rows of another one. A comment at its end does not reach beyond its line."""
+    """Return a statement that counts the rows of another one. A trailing comment must not swallow the rest."""
     return f"SELECT count(*) FROM (\n{statement.strip().removesuffix(';').rstrip()}\n)"
 
 
 def first_query(name: str) -> str:
-    """Something to start from."""
+    """Return a first query to start with."""
     return f"SELECT *\nFROM {name}\nLIMIT 100"

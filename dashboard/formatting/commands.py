@@ -1,4 +1,4 @@
-"""The command line that does the same: every page shows it beside its buttons."""
+"""The equivalent command lines, which pages show next to their buttons."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from core.procedures import statements
 from core.procedures.units import literal
 from dashboard.formatting import units
 
-PLAIN = "plain"  # who reads the rows of a query where nobody else is asked
+PLAIN = "plain"  # the default engine for reading the rows of a query
 
 
 def of(change: Change, location: str, outside: Iterable[str] = ()) -> str:
-    """`snapscope expire /path --retain-max 10`: what carries the change out; it prints the plan and asks first."""
+    """Return the command that runs a change, such as `snapscope expire /path --retain-max 10`; it prints the plan and
+    asks first."""
     return speaking.command(change, location, outside)
 
 
 def call(change: Change, title: str, now_ms: int, options: Mapping[str, str]) -> str | None:
-    """Paimon's own procedure for the same request, on `database.table`; None where it has none."""
+    """Return Paimon's own procedure for the same change on `database.table`; None if it has none."""
     return statements.of_paimon(change, title, now_ms, options)
 
 
 def iceberg(change: Change, title: str, now_ms: int, options: Mapping[str, str] | None = None) -> str | None:
-    """Iceberg's own SQL for the same request; None where it has none. The session's zone must be UTC."""
+    """Return Iceberg's own SQL for the same change; None if it has none. The session time zone must be UTC."""
     return statements.of_iceberg(change, title, now_ms)
 
 
@@ -47,7 +48,7 @@ def bisect(location: str, condition: str, start: str | None, end: str | None, br
 
 
 def asks_for_changes(sql: str) -> bool:
-    """Whether a statement may mean the view of what changed between the two points."""
+    """Return whether a statement may use the view of changes between two versions."""
     return "_changes" in sql.lower()
 
 
@@ -56,16 +57,16 @@ def of_table(command: str, location: str, branch: str = MAIN) -> str:
 
 
 PROCEDURES: Mapping[str, Callable[[Change, str, int, Mapping[str, str]], str | None]] = {"sys": call, "system": iceberg}
-"""By the namespace that a format's procedures are called in: the same request as the engine takes it."""
+"""The engine's own statement for a change, by the namespace of its procedures."""
 
 
 def call_of(location: str, sql: str) -> str:
     return speaking.line("call", location, sql)
 
 
-def as_of(location: str, point: str, branch: str = MAIN) -> str:
-    spoken = ["as-of", location, point]
-    return speaking.line(*spoken, *(["--branch", branch] if branch != MAIN else []))
+def as_of(location: str, point: str) -> str:
+    """A point that is not of main says so itself: a branch beside it may be none that can be named."""
+    return speaking.line("as-of", location, point)
 
 
 def diff(location: str, a: str, b: str, *, rows: bool = False) -> str:
@@ -81,11 +82,22 @@ def holders(location: str, path: str) -> str:
 
 
 def inside(command: str, location: str, point: str, **given: str | None) -> str:
-    """`snapscope health`, `columns` or `manifests` of a point, with what is asked of it."""
+    """Return `snapscope health`, `columns` or `manifests` for a version, with its arguments."""
     flags = [word for name, value in given.items() if value for word in (f"--{name}", value)]
     return speaking.line(command, location, "--at", point, *flags)
 
 
 def rewrite(title: str) -> str:
-    """Iceberg's own procedure that makes few large files of many small ones."""
+    """Return Iceberg's own procedure for rewriting small files as large ones."""
     return f"CALL system.rewrite_data_files(table => {literal(title)})"
+
+
+def remove_orphans(title: str) -> str:
+    """Iceberg's own procedure that lists files no metadata names."""
+    return f"CALL system.remove_orphan_files(table => {literal(title)}, dry_run => true)"
+
+
+def set_options(title: str, options: Mapping[str, str]) -> str:
+    """The statement that sets options of a table."""
+    told = ",\n  ".join(f"{literal(name)} = {literal(value)}" for name, value in options.items())
+    return f"ALTER TABLE {title} SET TBLPROPERTIES (\n  {told}\n)"

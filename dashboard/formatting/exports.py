@@ -1,4 +1,4 @@
-"""Tables as files to take away: whole, and harmless in a spreadsheet (core/safe_text.py)."""
+"""File downloads of tables: complete, and safe to open in a spreadsheet (core/safe_text.py)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from dashboard.formatting import cells
 
 
 def csv(frame: pd.DataFrame, digits: Collection[int] = ()) -> bytes:
-    """CSV in UTF-8. Numbers and moments stay what they are; whatever else is written as text is looked at.
+    """Convert to CSV in UTF-8. Numbers and times are written unchanged; all other text is made safe.
 
-    `digits` are the places of columns whose texts are numbers, shown so to keep all their digits."""
+    `digits` are the indexes of text columns that hold numbers, stored as text to keep all digits.
+    """
     safe = frame.rename(columns=harmless)
     for place, of in enumerate(safe.dtypes):
         is_plain = pd.api.types.is_numeric_dtype(of) or pd.api.types.is_datetime64_any_dtype(of)
@@ -24,18 +25,18 @@ def csv(frame: pd.DataFrame, digits: Collection[int] = ()) -> bytes:
             column = safe.iloc[:, place]
             texts = column.astype(str).where(column.notna()) if pd.api.types.is_timedelta64_dtype(of) else column
             whole = [each if pd.isna(each) is True else harmless(each) for each in texts.astype(object)]
-            safe.isetitem(place, pd.Series(whole, dtype=object).array)  # else numbers would become floats
-    return safe.to_csv(index=False, lineterminator="\r\n").encode()  # so a lone one of the two is quoted
+            safe.isetitem(place, pd.Series(whole, dtype=object).array)  # otherwise numbers would become floats
+    return safe.to_csv(index=False, lineterminator="\r\n").encode()  # CRLF, so that a lone CR or LF is quoted
 
 
 def rows_csv(table: pa.Table) -> bytes:
-    """The same of Arrow rows."""
+    """The same for Arrow tables."""
     exact = {at for at, of in enumerate(table.schema.types) if pa.types.is_integer(of) or pa.types.is_decimal(of)}
     return csv(cells.frame(table), exact)
 
 
 def parquet(table: pa.Table) -> bytes:
-    """Every value and type as it is; of two columns with one name the second becomes `name_2`."""
+    """Convert to Parquet with all values and types unchanged; a second column of the same name becomes `name_2`."""
     sink = io.BytesIO()
     pq.write_table(table.rename_columns(cells.distinct(table.column_names)), sink)
     return sink.getvalue()

@@ -1,11 +1,12 @@
-"""The language one reader reads in, and what is said in it.
+"""The reader's language, and translation into it.
 
-The code holds English; every other language is one file, `dashboard/languages/LANGUAGE.po`, which `make messages` keeps
-complete. A constant is marked by `N_("text")` and said where it is read; a sentence that is made at once is said by
-`_("{x} of {y}", x=…, y=…)`, one that counts by `ngettext`. What the core says is a `Told`: `spoken` says it.
+The code contains English; every other language is one file, `dashboard/languages/LANGUAGE.po`, which `make messages`
+keeps complete. A constant is marked with `N_("text")` and translated when it is read. A sentence that is built at run
+time uses `_("{x} of {y}", x=…, y=…)`, or `ngettext` for plurals. Messages from core are `Told` objects, translated by
+`spoken`.
 
-The language is chosen for each run, on the run's own thread: readers never mix. A run that does not begin at the top
-(a fragment's, a callback's) has chosen nothing yet: it asks `otherwise`.
+The language is set for each run, on the run's own thread, so readers do not affect each other. A run that does not
+start at the top (a fragment or a callback) has not set it yet; it falls back to `otherwise`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from core.messages import Told, is_clause
 
 ENGLISH = "en"
 OWN = Path(__file__).parents[1] / "languages"
-MORE = "SNAPSCOPE_LANGUAGES"  # another folder of catalogues, for who writes one
+MORE = "SNAPSCOPE_LANGUAGES"  # directory of additional catalogues, for translators
 MINUS = "\N{MINUS SIGN}"
 
 _chosen: ContextVar[str | None] = ContextVar("snapscope.language", default=None)
@@ -37,18 +38,18 @@ _ask: Callable[[], str] = lambda: ENGLISH  # noqa: E731
 
 
 def choose(language: str) -> None:
-    """From here on this thread's run speaks that language."""
+    """Set the language of this thread's run."""
     _chosen.set(language)
 
 
 def otherwise(ask: Callable[[], str]) -> None:
-    """Who is asked for the language of a run that has not chosen one."""
+    """Set the fallback for runs that have not set a language."""
     global _ask
     _ask = ask
 
 
 def chosen() -> str:
-    """The language of this run."""
+    """Return the language of this run."""
     found = _chosen.get()
     if found is None:
         choose(found := _ask())
@@ -56,12 +57,12 @@ def chosen() -> str:
 
 
 def languages() -> Mapping[str, str]:
-    """English and every language there is a catalogue of, by what it calls itself: `{"en": "English", …}`."""
+    """List English and all languages with a catalogue, with their own names: `{"en": "English", …}`."""
     return {name: _own_name(name) for name in (ENGLISH, *sorted(_files()))}
 
 
 def best(wanted: Iterable[str]) -> str:
-    """The first of the languages a browser asks for (`zh-Hans-CN`) that is there; else English."""
+    """Return the first supported language among those a browser accepts (`zh-Hans-CN`), else English."""
     there = {name.lower(): name for name in languages()}
     for each in wanted:
         whole = each.strip().lower().replace("-", "_")
@@ -87,26 +88,26 @@ def _own_name(language: str) -> str:
 
 
 class Word(str):
-    """An English text that is said in the language of who reads it. `context` tells apart two that are alike."""
+    """An English text to be translated into the reader's language. `context` distinguishes identical texts."""
 
     context: str
 
 
-def N_(text: str, context: str = "") -> str:  # as gettext calls it
-    """Marks a text for the catalogues. It stays English here: `_`, and `words.NAME`, say it."""
+def N_(text: str, context: str = "") -> str:  # gettext's name
+    """Mark a text for the catalogues. It stays English here; `_` and `words.NAME` translate it."""
     made = Word(text)
     made.context = context
     return made
 
 
 def _(text: str, context: str = "", /, **values: object) -> str:
-    """A text in the language of the reader, with its `{names}` filled in."""
+    """Translate a text into the reader's language and fill in its `{names}`."""
     found = _catalogue(chosen()).texts.get((getattr(text, "context", context), text))
     return _filled(found[0] if found else str(text), values)
 
 
 def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
-    """`{count} file` or `{count} files`, whichever the number asks for in the language of the reader."""
+    """Translate `{count} file` or `{count} files`, whichever plural form the reader's language uses for the count."""
     catalogue = _catalogue(chosen())
     found = catalogue.texts.get(("", one))
     said = found[catalogue.form(abs(count))] if found else one if abs(count) == 1 else many
@@ -114,7 +115,7 @@ def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
 
 
 def said(value: Any) -> Any:
-    """A constant of `words` in the language of the reader: a marked text, or what holds some."""
+    """Translate a constant of `words`: a marked text, or a container of marked texts."""
     match value:
         case Word():
             return _(value)
@@ -129,18 +130,18 @@ def said(value: Any) -> Any:
 
 
 def spoken(text: str) -> str:
-    """A text; if it is a sentence of the core, in the language of the reader."""
+    """Translate a text if it is a message from core."""
     return in_language(chosen(), text)
 
 
 def speaker() -> Callable[[str], str]:
-    """`spoken` in the language of now, for a thread that is another one."""
+    """Return `spoken` bound to the current language, for use on another thread."""
     language = chosen()
     return lambda text: in_language(language, text)
 
 
 def in_language(language: str, text: str) -> str:
-    """A text; if it is a sentence of the core, in that language, and so are the sentences that it was made from."""
+    """Translate a text into a given language if it is a message from core, including the messages nested in it."""
     if not isinstance(text, Told) or not text.template or language == ENGLISH:
         return text
     catalogue = _catalogue(language)
@@ -154,26 +155,26 @@ def in_language(language: str, text: str) -> str:
 
 
 def listing(reasons: Sequence[str]) -> str:
-    """Reasons in one line."""
+    """Join reasons into one line."""
     return _("; ").join(map(spoken, reasons))
 
 
 def capitalized(text: str) -> str:
-    """What the core says, as a sentence of its own; other languages have it as it is."""
+    """Return a message from core as a separate sentence; only English needs a capital letter."""
     known = spoken(text)
     return known[:1].upper() + known[1:] if known == text else known
 
 
 def noun(one: str) -> str:
-    """Marks a noun that `units.plural` counts, where it is not written there."""
+    """Mark a noun that `units.plural` counts, if it is not a literal there."""
     return one
 
 
 def _value(language: str, value: object) -> object:
-    """What is filled in: sentences and errors in that language, all else as it is."""
+    """Translate a value to fill in: messages and errors only; everything else is returned unchanged."""
     if isinstance(value, Exception):
         whole = str(value)
-        value = value.args[0] if value.args == (whole,) else whole  # Python's own errors forget how theirs was made
+        value = value.args[0] if value.args == (whole,) else whole  # Python's exceptions lose the template
     return in_language(language, value) if isinstance(value, str) else value
 
 
@@ -185,15 +186,15 @@ def _filled(template: str, values: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True)
 class _Catalogue:
-    """What is said instead of each English text: by its context and itself (of plurals: either form), all its forms."""
+    """The translations of each English text by its context and text (for plurals, either form): all of its forms."""
 
     texts: Mapping[tuple[str, str], Sequence[str]]
-    form: Callable[[int], int]  # which of the forms a number takes
+    form: Callable[[int], int]  # the plural form that a number takes
 
 
 @cache
 def _read(path: Path, modified_ns: int) -> _Catalogue:
-    """A catalogue as it is now."""
+    """Read a catalogue."""
     with path.open("rb") as file:
         found = pofile.read_po(file)
     texts: dict[tuple[str, str], Sequence[str]] = {}
@@ -206,7 +207,7 @@ def _read(path: Path, modified_ns: int) -> _Catalogue:
 
 
 def _forms(of: Any) -> tuple[str, ...]:
-    """A text, or that of one and that of many."""
+    """Return the forms of a text: one, or singular and plural."""
     return (of or "",) if isinstance(of, str | None) else tuple(of)
 
 

@@ -1,7 +1,7 @@
 """Small read-only pieces of HTML: tiles, facts, tables, chips, notes. Text in, escaped HTML out.
 
-Law: tags stand in the templates beside this module alone, and everything that is put into them is escaped there, so
-names written by others stay text.
+Invariant: HTML tags occur only in the templates next to this module, and everything inserted into them is escaped
+there, so names written by others stay text.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from dashboard import words
 from dashboard.formatting import units
 from dashboard.formatting.palette import SIGNS
 
-Html = Markup  # finished HTML, not to be escaped again
+Html = Markup  # finished HTML that is not escaped again
 Piece = str | Html
 
 
 def _said(value: object) -> object:
-    """A text as it is shown; what the core says, in the language of the reader."""
+    """Convert a value to text; messages from core are translated."""
     if isinstance(value, Html) or not isinstance(value, str):
         return value
     return cells.shortened(words.spoken(value), cells.SAID)
@@ -31,7 +31,7 @@ def _said(value: object) -> object:
 
 @cache
 def templates() -> Environment:
-    """The templates of this directory. What they show is said and escaped by them; `Html` is neither."""
+    """Load the templates of this directory. They translate and escape all values except `Html`."""
     loader = FileSystemLoader(Path(__file__).parent)
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=_said)
 
@@ -51,7 +51,7 @@ def join(pieces: Iterable[Piece], between: str = " ") -> Html:
 
 
 def mono(text: object) -> Html:
-    """An id or a path."""
+    """Render an id or a path."""
     return _piece("mono", str(text))
 
 
@@ -60,24 +60,24 @@ def muted(text: str) -> Html:
 
 
 def hint(shown: Piece, exact: str) -> Html:
-    """Something rounded, with the exact figure on hover."""
+    """Render a rounded value, with the exact one on hover."""
     return _piece("hint", shown, exact)
 
 
 def size(value: int | None, *, at_least: bool = False) -> Html:
-    """`71.3 GB`, exact on hover; `≥` in front of a lower bound."""
+    """Render `71.3 GB`, exact on hover, with `≥` for a lower bound."""
     return hint(("≥ " if at_least else "") + units.size(value), units.exact_bytes(value))
 
 
 def moment(ms: int | None, zone: str, now_ms: int) -> Html:
-    """An absolute time with its zone, how long ago in grey, epoch milliseconds on hover."""
+    """Render an absolute time with its zone, its age in grey, and epoch milliseconds on hover."""
     if ms is None:
         return Html("—")
     return join([hint(units.moment(ms, zone), f"{ms} ms since 1970 UTC"), muted(f"({units.ago(ms, now_ms)})")])
 
 
 def chip(meaning: str, text: str) -> Html:
-    """A name in the hue of its meaning, with the sign of that meaning in front."""
+    """Render a name in the colour of its meaning, preceded by the sign of that meaning."""
     return _piece("chip", meaning, SIGNS[meaning], text)
 
 
@@ -90,22 +90,22 @@ def in_hue(meaning: str, text: Piece) -> Html:
 
 
 def tiles(found: Sequence[tuple[str, Piece, Piece]]) -> Html:
-    """`(label, value, what stands under it)` side by side."""
+    """Render `(label, value, text below)` tiles side by side."""
     return _piece("tiles", found)
 
 
 def facts(found: Iterable[tuple[str, Piece]]) -> Html:
-    """`(name, value)` below one another."""
+    """Render `(name, value)` pairs as a list."""
     return _piece("facts", found)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Piece]], numbers: Iterable[int] = ()) -> Html:
-    """A small table; `numbers` are the columns set flush right."""
+    """Render a small table; `numbers` are the right-aligned columns."""
     return _piece("table", heads, rows, set(numbers))
 
 
 def bar(meaning: str, share: float, amount: int) -> Html:
-    """A size with a bar as long as its share of the largest one."""
+    """Render a size with a bar, whose length is the share of the largest size."""
     return _piece("bar", meaning, max(2, round(share * 100)), units.size(amount), units.exact_bytes(amount))
 
 
@@ -114,7 +114,7 @@ def headline(text: str) -> Html:
 
 
 def card(title: str, lines: Sequence[Piece], otherwise: str, *, strong: bool = False) -> Html:
-    """One of several things side by side; `otherwise` stands where there are no lines."""
+    """Render one of several cards side by side; `otherwise` is shown if there are no lines."""
     return _piece("card", title, lines, otherwise, strong)
 
 
@@ -126,6 +126,7 @@ _GLYPHS = {
     "circle": "●",
     "circle-open": "○",
     "diamond": "◆",
+    "diamond-open": "◇",
     "square": "■",
     "x-thin-open": "✕",
     "triangle-down": "▼",
@@ -138,13 +139,18 @@ _GLYPHS = {
 
 
 def legend(entries: Iterable[tuple[str, str, str]]) -> Html:
-    """`(marker, hue, word)`: what the marks of a chart mean. A marker `letter:X` is that letter in a frame."""
+    """Render a chart legend of `(marker, colour, label)`. A marker `letter:X` is that letter in a frame."""
     parts = [(marker.partition(":"), hue, word) for marker, hue, word in entries]
     return _piece("legend", [(kind, letter or _GLYPHS[kind], hue, word) for (kind, _, letter), hue, word in parts])
 
 
+def scale(name: str, least: str, most: str) -> Html:
+    """What the shades of a chart mean: from the palest to the darkest."""
+    return _piece("scale", name, least, most)
+
+
 def stack(parts: Sequence[tuple[str, str, int]]) -> Html:
-    """One bar of `(hue, word, bytes)`, what each part is under it."""
+    """Render a stacked bar of `(colour, label, bytes)`, with labels below."""
     total = sum(amount for _, _, amount in parts) or 1
     shares = [f"{amount / total * 100:.2f}%" if amount else "" for _, _, amount in parts]
     found = zip(parts, shares, strict=True)
@@ -155,43 +161,54 @@ def stack(parts: Sequence[tuple[str, str, int]]) -> Html:
 
 
 def note(level: str, text: Piece) -> Html:
-    """One line worth knowing; `level` is info, warning or problem."""
+    """Render a notice; `level` is info, warning or problem."""
     sign = {"info": "i", "warning": "!", "problem": "✕"}[level]
     return _piece("note", level, sign, text if isinstance(text, Html) else code(text))
 
 
+def stepper(what: str, steps: Sequence[tuple[str, str]]) -> Html:
+    """What goes on, and its steps side by side: `(done, now or next, words)`."""
+    signs = {"done": SIGNS["kept"], "now": "●", "next": "○"}
+    return _piece("stepper", what, [(state, signs[state], text) for state, text in steps])
+
+
 def mode(name: str, help: str) -> Html:
-    """That nothing can be changed: a frame with a sign."""
+    """Render the read-only badge."""
     return _piece("mode", name, help)
 
 
 def rule(parts: Sequence[str], names: Sequence[str]) -> Html:
-    """How a figure is computed: its name, then each part of the rule under the name of that part."""
+    """Render how a figure is computed: its name, then each part of the rule under its heading."""
     return _piece("rule", parts[0], facts(zip(names, parts[1:], strict=True)))
 
 
+def labelled(label: str, text: str) -> Html:
+    """Render a value that is chosen elsewhere like a box of its own: its label, then the value."""
+    return _piece("labelled", label, text)
+
+
 def picked(text: str, level: str = "") -> Html:
-    """The quiet line under a box that names a point; `level` is problem where it names none."""
+    """Render the small line below a version picker; `level` is problem if the text does not resolve."""
     return _piece("picked", text, code(text), level)
 
 
 def empty(title: str, text: str) -> Html:
-    """A place with nothing to show: what that means and what to do next."""
+    """Render an empty state: what it means and what to do next."""
     return _piece("empty", title, code(text))
 
 
 def error(title: str, message: str, found: Iterable[tuple[str, Piece]]) -> Html:
-    """An error: what, then file, what still works, what to do."""
+    """Render an error: the message, then the file, what still works and what to do."""
     return _piece("error", title, code(message), facts(found))
 
 
 def head(database: str, name: str, summary: str) -> Html:
-    """The first line of a table's page."""
+    """Render the first line of a table's page."""
     return _piece("head", database, name, summary)
 
 
 def code(text: str) -> Html:
-    """Escaped text in which `…` is set as code."""
+    """Render escaped text in which `…` is set as code."""
     return _piece("code", str(_said(text)).split("`"))
 
 
@@ -204,27 +221,27 @@ def column_name(text: str) -> Html:
 
 
 def grid_head(columns: Sequence[tuple[str, str]]) -> Html:
-    """Names of Home's columns, each with what it means on hover."""
+    """Render the column heads of Home, each with an explanation on hover."""
     return _piece("grid_head", columns)
 
 
 def news(text: Piece) -> Html:
-    """What is new in a table, under its line."""
+    """Render what is new in a table, below its row."""
     return _piece("news", text)
 
 
 def grid_line(cells: Sequence[Piece], below: Piece) -> Html:
-    """One line of Home: cells in columns; under them `below`."""
+    """Render a row of Home: cells in columns, with `below` under them."""
     return _piece("grid_line", cells, below)
 
 
 def stat(parts: Sequence[Piece]) -> Html:
-    """Figures on one line."""
+    """Render figures on one line."""
     return _piece("stat", parts)
 
 
 def story(steps: Sequence[str], question: str, answer: str) -> Html:
-    """Steps below one another; the answer to a question on request."""
+    """Render a list of steps, with the answer to a question on request."""
     return _piece("story", [code(each) for each in steps], question, code(answer))
 
 
@@ -233,10 +250,10 @@ def tree(heads: Sequence[str], lines: Piece) -> Html:
 
 
 def folder(line: Html, inner: Html, *, is_open: bool) -> Html:
-    """A line of a tree that opens and closes."""
+    """Render an expandable tree node."""
     return _piece("folder", line, inner, is_open)
 
 
 def tree_line(depth: int, name: Piece, cells: Sequence[Piece]) -> Html:
-    """One line of a tree; only its name is set in by its depth, so that figures stand below figures."""
+    """Render a tree row; only its name is indented, so that figures stay aligned."""
     return _piece("tree_line", f"{depth * 1.1:.1f}", name, cells)

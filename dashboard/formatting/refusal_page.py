@@ -1,4 +1,5 @@
-"""The page that a refused request gets: plain HTML that loads nothing, says why, and what to open instead."""
+"""The page shown for a rejected request: plain HTML without external resources that says why, and what to open
+instead."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ HOST, FOREIGN, SECRET = "host", "foreign", "secret"
 
 
 def page(why: str, host: str, own: str) -> str:
-    """Why a request was refused. `host` is the name it asked for, `own` the one this server goes by."""
+    """Return the page that says why a request was rejected. `host` is the requested host name, `own` the name of this
+    server."""
     said = {HOST: words.refused_host(host, own), FOREIGN: words.REFUSED_FOREIGN, SECRET: words.REFUSED_SECRET}[why]
     return (
         markup.templates()
@@ -25,6 +27,6 @@ def page(why: str, host: str, own: str) -> str:
 
 
 def onward(to: str) -> str:
-    """An empty page that leads on to an address."""
-    whole = markup.Html.escape(to)  # however long it is
+    """Return an empty page that navigates to a URL."""
+    whole = markup.Html.escape(to)  # never shortened
     return markup.templates().get_template("onward_page.html").render(to=whole)

@@ -1,4 +1,4 @@
-"""Zooming and moving the visible stretch of time. All in epoch milliseconds, both ends included."""
+"""Zooms and shifts the visible time range. All times are epoch milliseconds, both ends included."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ LEAST_MS = 1_000
 
 
 def closer(shown: Window, around_ms: int | None) -> Window:
-    """Half of what is shown, round a moment that lies in it, else round its middle."""
+    """Zoom in to half the range, around a given time inside it, else around its middle. The result ends where the
+    range ends at the latest, unless the range is shorter than the least one."""
     first, last = shown
     middle = around_ms if around_ms is not None and first <= around_ms <= last else (first + last) // 2
     quarter = max((last - first) // 4, LEAST_MS // 2)
+    middle = max(min(middle, last - quarter), min(first + quarter, (first + last) // 2))
     return middle - quarter, middle + quarter
 
 
 def wider(shown: Window, whole: Window) -> Window | None:
-    """Twice of what is shown; None where that is all there is."""
+    """Zoom out to twice the range; None if everything is already visible."""
     first, last = shown
     half = max((last - first) // 2, LEAST_MS // 2)
     found = max(first - half, whole[0]), min(last + half, whole[1])
@@ -23,7 +25,7 @@ def wider(shown: Window, whole: Window) -> Window | None:
 
 
 def moved(shown: Window, whole: Window, halves: int) -> Window:
-    """As long as what is shown, so many halves of it later; never past the ends of what there is."""
+    """Shift the range by a number of half ranges, within the limits of the whole."""
     first, last = shown
     by = (last - first) // 2 * halves
     by = min(by, max(whole[1] - last, 0)) if by > 0 else max(by, min(whole[0] - first, 0))

@@ -1,8 +1,8 @@
-"""Numbers, sizes and times as text.
+"""Formats numbers, sizes and times as text.
 
-Law: a number keeps its unit, a time keeps its zone, and whatever is rounded can be had exactly (`exact_bytes`).
-Sizes are decimal: 1 kB is 1,000 bytes. Times are epoch milliseconds, UTC unless a zone is given. Nouns and lengths of
-time are told in the language of the reader.
+Invariant: a number keeps its unit, a time keeps its zone, and every rounded value is also available exactly
+(`exact_bytes`). Sizes are decimal: 1 kB is 1,000 bytes. Times are epoch milliseconds, in UTC unless a zone is given.
+Nouns and durations are in the reader's language.
 """
 
 from __future__ import annotations
@@ -29,36 +29,37 @@ _UNITS = {"d": N_("d"), "h": N_("h"), "min": N_("min"), "s": N_("s"), "ms": N_("
 
 
 def size(value: int | None) -> str:
-    """`71.3 GB`; `—` where the size is not known."""
+    """Format a size: `71.3 GB`, or `—` if unknown."""
     if value is None:
         return "—"
     return (MINUS if value < 0 else "") + core_units.size(abs(value))
 
 
 def exact_bytes(value: int | None) -> str:
-    """`71,312,345,678 bytes`."""
+    """Format a size exactly: `71,312,345,678 bytes`."""
     if value is None:
-        return _("size not known")
+        return _("unknown size")
     return plural(value, "byte")
 
 
 def count(value: int | None) -> str:
-    """`1,204`; `—` where it is not known."""
+    """Format a count: `1,204`, or `—` if unknown."""
     return "—" if value is None else f"{value:,}".replace("-", MINUS)
 
 
 def plural(value: int, noun: str, nouns: str | None = None) -> str:
-    """`1 file`, `1,204 files`: the nouns are written where it is called, or marked by `noun`, for the catalogues."""
+    """Format a count with its noun: `1 file`, `1,204 files`. The nouns are literals at the call or marked with `noun`,
+    for the catalogues."""
     return ngettext(f"{{count}} {noun}", f"{{count}} {nouns or noun + 's'}", value)
 
 
 def signed(value: int | None) -> str:
-    """`+12`, `−3`, `0`."""
+    """Format a difference: `+12`, `−3`, `0`."""
     return "—" if value is None else ("+" if value > 0 else "") + count(value)
 
 
 def signed_plural(value: int, noun: str) -> str:
-    """`+1 row`, `−3 files`, `0 rows`."""
+    """Format a difference with its noun: `+1 row`, `−3 files`, `0 rows`."""
     return ("+" if value > 0 else "") + plural(value, noun)
 
 
@@ -67,7 +68,7 @@ def signed_size(value: int) -> str:
 
 
 def zone_of(name: str) -> dt.tzinfo:
-    """The zone of that name; UTC where the machine does not know it."""
+    """Return the zone of a name; UTC if unknown on this machine."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -79,7 +80,7 @@ def knows_zone(name: str) -> bool:
 
 
 def find_zone(typed: str) -> str | None:
-    """The zone a reader means: by its whole name in any case, or by its city where one zone alone has it."""
+    """Find a zone by its full name, ignoring case, or by its city if that is unique."""
     asked = typed.strip().replace(" ", "_").lower()
     names = {UTC, *available_timezones()}
     whole = [name for name in names if name.lower() == asked]
@@ -88,7 +89,7 @@ def find_zone(typed: str) -> str | None:
 
 
 def when(ms: int, zone: str = UTC) -> dt.datetime | None:
-    """The moment in that zone; None outside of what a calendar holds (years 1 to 9999)."""
+    """Convert to a datetime in a zone; None outside the calendar's range (years 1 to 9999)."""
     try:
         return (_EPOCH + dt.timedelta(milliseconds=ms)).astimezone(zone_of(zone))
     except (OverflowError, ValueError):
@@ -96,7 +97,7 @@ def when(ms: int, zone: str = UTC) -> dt.datetime | None:
 
 
 def moment(ms: int | None, zone: str = UTC, *, exact: bool = False) -> str:
-    """`2026-01-03 00:00:00 UTC`, with milliseconds if `exact`; the bare number where no calendar holds it."""
+    """Format a time: `2026-01-03 00:00:00 UTC`, with milliseconds if `exact`; the plain number if out of range."""
     if ms is None:
         return "—"
     at = when(ms, zone)
@@ -106,13 +107,19 @@ def moment(ms: int | None, zone: str = UTC, *, exact: bool = False) -> str:
     return f"{text} {at.tzname() or zone}"
 
 
+def weekday_moment(ms: int, zone: str = UTC) -> str:
+    """Format a time with its weekday, which the browser would otherwise do: `Sat 2026-01-03 00:00:00 UTC`."""
+    at = when(ms, zone)
+    return moment(ms, zone) if at is None else f"{at:%a} {moment(ms, zone)}"
+
+
 def wall_clock(at: dt.datetime | None) -> str:
-    """A time somebody's clock showed, in a zone nobody wrote down."""
+    """Format a local time of unknown zone."""
     return "—" if at is None else at.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def ago(ms: int | None, now_ms: int) -> str:
-    """`20 days ago`, `in 3 hours`, `just now`."""
+    """Format an age: `20 days ago`, `in 3 hours`, `just now`."""
     if ms is None:
         return "—"
     distance = now_ms - ms
@@ -123,7 +130,7 @@ def ago(ms: int | None, now_ms: int) -> str:
 
 
 def span(ms: int) -> str:
-    """The largest unit that fits: `20 days`, `1 hour`, `45 s`, `120 ms`."""
+    """Format a duration in the largest unit that fits: `20 days`, `1 hour`, `45 s`, `120 ms`."""
     for name, length in _SPANS:
         if ms >= length:
             return plural(math.floor(ms / length), name)
@@ -131,7 +138,7 @@ def span(ms: int) -> str:
 
 
 def duration(ms: int | None) -> str:
-    """A length of time in its two largest units: `1 d 12 h`."""
+    """Format a duration in its two largest units: `1 d 12 h`."""
     if ms is None:
         return "—"
     return (MINUS if ms < 0 else "") + _length(core_units.duration(abs(ms)))
@@ -141,15 +148,15 @@ whole = core_units.whole
 
 
 def iso(ms: int) -> str:
-    """`2026-01-03T00:00:00Z`, with milliseconds where there are any: how a POINT or a TIME is written."""
+    """Format a time as in a POINT or TIME argument: `2026-01-03T00:00:00Z`, with milliseconds if there are any."""
     return core_units.iso(ms)
 
 
 def _length(text: str) -> str:
-    """A length of time, its units in the language of the reader."""
+    """Translate the units of a duration."""
     return " ".join(_(_UNITS[part]) if part in _UNITS else part for part in text.split())
 
 
 def short_name(path: str, keep: int = 44) -> str:
-    """The end of a long path: names differ at their end."""
+    """Shorten a long path to its end, where names differ."""
     return path if len(path) <= keep else "…" + path[-(keep - 1) :]

@@ -1,1 +1,1 @@
-"""Rows, facts and sentences that pages draw, made from the core's values. Pure."""
+"""Rows, facts and sentences for the pages, made from core's values. Pure."""

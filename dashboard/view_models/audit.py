@@ -1,6 +1,7 @@
-"""The journal as values: which runs are shown, how each came out, and how many did exactly what their plan said.
+"""The journal for display: filtered runs, their outcomes, and how many matched their plan exactly.
 
-Law: exact is counted, never assumed: as many files as planned went, with as many bytes, and nothing was kept back.
+Invariant: "exact" is counted, never assumed: the run deleted as many files and bytes as planned, and kept none of them
+back.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from core.model.actions import DELETING
 from dashboard import words
 from dashboard.formatting import units
 
-BADGE = 40  # the newest runs that deleted by a plan, which the badge counts
+BADGE = 40  # the badge counts this many of the newest runs that deleted files
 EXACT, INEXACT, ENDED, TAKEN_BACK, OPEN = OUTCOMES = ("exact", "inexact", "ended", "taken back", "unfinished")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a reader asks to see; None asks for all. `until_ms` is the first moment that is too late."""
+    """The reader's filters; None means no filter. `until_ms` is exclusive."""
 
     table: str | None = None
     kind: str | None = None
@@ -48,20 +49,21 @@ def chosen(runs: Iterable[Run], wanted: Wanted) -> list[Run]:
 
 
 def _said(run: Run) -> str:
-    """What a text is looked for in: ids, fingerprints, names, sentences, what was asked, points that go."""
+    """Return the text to search in: ids, fingerprints, names, sentences, the request, and the versions that expired."""
     points = " ".join(str(point) for point, keep, _ in run.plan["points"] if not keep)
     said = (run.id, run.fingerprint, run.table, run.who, run.change_kind, run.plan["headline"], run.problem or "")
     return f"{' '.join(map(str, said))} {run.plan['change']} {points}".lower()
 
 
 def deleted(receipt: Mapping[str, Any]) -> int:
-    """How many files a receipt says went: a number, or (of tags and commits) their names."""
+    """Return how many files a receipt says were deleted: a number or, for tags and commits, a list of names."""
     found = receipt["deleted"]
     return int(found) if isinstance(found, int) else len(found)
 
 
 def is_exact(run: Run) -> bool | None:
-    """Whether the receipt equals the plan; None of a run without a receipt, or of a change that deletes nothing."""
+    """Return whether the receipt matches the plan; None for a run without a receipt or a change that deletes
+    nothing."""
     found = run.receipt
     if found is None or run.change_kind not in DELETING:
         return None
@@ -70,7 +72,7 @@ def is_exact(run: Run) -> bool | None:
 
 
 def outcome(run: Run) -> str:
-    """One of `OUTCOMES`."""
+    """Return one of `OUTCOMES`."""
     if run.is_open:
         return OPEN
     if run.state == UNDONE:
@@ -79,19 +81,20 @@ def outcome(run: Run) -> str:
 
 
 def badge(runs: Sequence[Run]) -> tuple[int, int]:
-    """(exact runs, runs) of the newest `BADGE` that ended and deleted by a plan; `runs` are newest first."""
+    """Count (exact runs, runs) among the newest `BADGE` finished runs that deleted files; `runs` is sorted newest
+    first."""
     judged = [exact for run in runs if (exact := is_exact(run)) is not None][:BADGE]
     return sum(judged), len(judged)
 
 
 def title(table: str) -> str:
-    """`shop.orders` of a table's place."""
+    """Return `database.table` for a table's location."""
     *_, above, name = ["", *table.rstrip("/").split("/")]
     return f"{above.removesuffix('.db')}.{name}" if above else name
 
 
 def frame(found: Sequence[Run], zone: str) -> pd.DataFrame:
-    """The runs as a table, newest first, ids as text."""
+    """List the runs as a table, newest first, with string ids."""
     receipts = [run.receipt for run in found]
     return pd.DataFrame(
         {
@@ -110,13 +113,13 @@ def frame(found: Sequence[Run], zone: str) -> pd.DataFrame:
 
 
 def points(run: Run) -> pd.DataFrame:
-    """Every point of a plan in its own order: whether it was to stay, and why."""
+    """List every snapshot and tag of a plan in order: whether it was to be kept, and why."""
     rows = [(point, words.STAYS if keep else words.GOES, words.listing(why)) for point, keep, why in run.plan["points"]]
     return pd.DataFrame(rows, columns=["point", "verdict", "reasons"])
 
 
 def entries(events: Sequence[Mapping[str, Any]], zone: str) -> pd.DataFrame:
-    """What the journal wrote of a run, in order."""
+    """List the journal entries of a run, in order."""
     rows = [
         (str(each["number"]), units.moment(each["at_ms"], zone), words.AUDIT_EVENTS[each["what"]], each["hash"])
         for each in events
@@ -125,7 +128,7 @@ def entries(events: Sequence[Mapping[str, Any]], zone: str) -> pd.DataFrame:
 
 
 def planned(run: Run, frees: Sequence[tuple[str, str, int]], gone: Sequence[str]) -> pd.DataFrame:
-    """Every file of a plan beside what became of it: deleted, kept back with the reason, or not yet."""
+    """List every file of a plan with its result: deleted, kept back (with the reason), or pending."""
     went, kept = set(gone), dict((run.receipt or {}).get("kept_back", ()))
     rows: list[tuple[str, str, int | None, str]] = [
         (path, kind, size, words.AUDIT_FATES[path in went] if path not in kept else kept[path])

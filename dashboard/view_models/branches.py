@@ -1,4 +1,4 @@
-"""Branches in words, and the points that a form about them offers."""
+"""Branches as text, and the versions that branch forms offer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHOWN = 200
 
 
 def table(heads: Heads, zone: str) -> list[list[Piece]]:
-    """Of each branch its name, where it points, since when, and what it keeps, or has."""
+    """List the branches: name, snapshot, its time, and the branch's retention or number of snapshots."""
     if not heads.capabilities.refs_have_retention:
         return [_row(line.branch, line.latest, zone, words.branch_holds(line)) for line in heads.lines]
     found: list[list[Piece]] = []
@@ -30,7 +30,7 @@ def _row(name: str, head: Snapshot | None, zone: str, keeps: str) -> list[Piece]
 
 
 def orphans(plan: Plan) -> list[list[Piece]]:
-    """What nothing holds after a plan: file, kind, bytes; the first of them."""
+    """List the first files that no version holds after a plan: path, kind and size."""
     return [
         [markup.mono(each["path"]), each["kind"], markup.size(each["bytes"] or 0)]
         for each in plan.orphans.slice(0, SHOWN).to_pylist()

@@ -1,6 +1,6 @@
-"""A difference by folder: partition by partition key, then bucket, with the exact sums of everything below each. Pure.
+"""A diff by folder: partition keys, then buckets, with exact totals for each folder. Pure.
 
-Law: the sums of a folder are those of the core, added up; nothing is counted from what is shown.
+Invariant: the totals of a folder are sums of core's numbers, never computed from what is displayed.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dashboard import words
 from dashboard.formatting import markup, units
 from dashboard.formatting.markup import Html, Piece
 
-SHOWN = 200  # folders without folders below
-OPEN = 40  # so many at most are shown without a click
+SHOWN = 200  # the maximum number of leaf folders shown
+OPEN = 40  # the maximum number of folders that start expanded
 SIDES = ("added", "removed")
 COUNTED = tuple(f"{side}_{name}" for side in SIDES for name in ("files", "bytes", "rows"))
 
 
 @dataclass(slots=True)
 class Folder:
-    """One step of the way to files that differ, and the sums below it."""
+    """A folder on the path to changed files, with the totals below it."""
 
     name: str
     sums: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
@@ -35,7 +35,7 @@ class Folder:
 
 
 def tree(partitions: pa.Table) -> Folder:
-    """The rows of `Diff.partitions` as folders; what has one folder alone below it is one step with it."""
+    """Convert the rows of `Diff.partitions` to a tree; a folder with a single subfolder is merged with it."""
     root = Folder("")
     for row in partitions.to_pylist():
         steps = [step for step in row["partition"].split("/") if step]
@@ -57,7 +57,7 @@ def leaves(folder: Folder) -> int:
 
 
 def drawn(partitions: pa.Table) -> Html:
-    """The tree as HTML that opens and closes without the server, with what was left out said."""
+    """Render the tree as HTML that expands and collapses in the browser, with a note on omitted folders."""
     root = tree(partitions)
     total = leaves(root)
     most = max((each.sums[f"{side}_bytes"] for each in root.inner.values() for side in SIDES), default=0) or 1

@@ -1,4 +1,4 @@
-"""A difference in words, tables and HTML: one stat line, sums by partition and bucket, the files."""
+"""A diff as text, tables and HTML: the summary line, totals by partition and bucket, and files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from dashboard.formatting.markup import Html, Piece
 
 
 def compacted_files(found: Diff) -> int:
-    """How many files compaction brought or took away."""
+    """Count the files that compaction added or removed."""
     return found.summary["compaction_added_files"] + found.summary["compaction_removed_files"]
 
 
 def carried_rows(found: Diff) -> int:
-    """Rows that compaction's files gained or lost: appended or dropped between A and B, then rewritten."""
+    """Return the row difference between files added and removed by compaction: rows that were appended or deleted
+    between A and B and then rewritten."""
     return found.summary["compaction_added_rows"] - found.summary["compaction_removed_rows"]
 
 
@@ -63,19 +64,19 @@ def _side(side: str, files: int, size: int, rows: int) -> Html:
 
 
 def partitions(found: Diff, *, hide_compaction: bool) -> pa.Table:
-    """The core's sums by partition and bucket; without files that compaction brought or took away where asked."""
+    """Return core's totals by partition and bucket, optionally without the files that compaction added or removed."""
     return _by_partition(found) if hide_compaction else found.partitions
 
 
 def partition_frame(table: pa.Table) -> pd.DataFrame:
-    """The same as a long table, with one line a bucket."""
+    """Return the same as a table with one row per bucket."""
     types = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype()}
     shown: pd.DataFrame = table.to_pandas(types_mapper=types.get)
     return shown
 
 
 def _by_partition(found: Diff) -> pa.Table:
-    """The core's sums by partition and bucket, over files that no compaction brought or took away."""
+    """Compute the totals by partition and bucket over the files that compaction did not add or remove."""
     return by_partition(_changed(found.added), _changed(found.removed))
 
 
@@ -84,8 +85,8 @@ def _changed(files: pa.Table) -> pa.Table:
 
 
 def listed(found: Diff, *, hide_compaction: bool) -> pa.Table:
-    """Every file that differs: side ("added" or "removed"), path, partition, bytes, rows, change, and bucket and
-    level, or in Iceberg content."""
+    """List every file that differs: side ("added" or "removed"), path, partition, bytes, rows, change, and bucket and
+    level or, for Iceberg, content."""
     parts = []
     for side, table in (("added", found.added), ("removed", found.removed)):
         shown = _changed(table) if hide_compaction else table
@@ -96,7 +97,7 @@ def listed(found: Diff, *, hide_compaction: bool) -> pa.Table:
 
 
 def files(rows: pa.Table) -> pd.DataFrame:
-    """Rows of `listed` as a table shows them."""
+    """Convert rows of `listed` for display."""
     frame = partition_frame(rows)
     frame["side"] = frame["side"].map(words.SIDES)
     frame["change"] = frame["change"].map(words.CHANGES)
@@ -104,7 +105,7 @@ def files(rows: pa.Table) -> pd.DataFrame:
 
 
 def sentence(found: Diff) -> str | None:
-    """What there is to say before any table, None where the tables say it."""
+    """Return the sentence to show above the tables, or None if the tables are enough."""
     if found.a.snapshot.content == found.b.snapshot.content:
         return words.SAME_POINT
     sums = found.summary
@@ -119,8 +120,8 @@ def sentence(found: Diff) -> str | None:
 
 
 def compacted(found: Diff) -> str:
-    """Where compaction brought or took every file that differs: whether it is all that happened, or has also merged
-    what was written meanwhile."""
+    """If compaction added or removed every file that differs, say whether that is the only change, or whether it also
+    merged data written in between."""
     commits = len(found.commits) == abs(found.b.snapshot.id - found.a.snapshot.id) and found.commits
     is_all = commits and all(each.kind == "COMPACT" for each in commits)
     return words.ONLY_COMPACTION if is_all else words.ALL_COMPACTED
@@ -129,7 +130,7 @@ def compacted(found: Diff) -> str:
 def row_stat(found: RowDiff) -> Html:
     """`12 added · 3 removed · 5 changed · 80 unchanged`."""
     parts: list[Piece] = [
-        markup.in_hue("ink" if side == "changed" else side, words.row_count(count, side))
+        markup.in_hue(side, words.row_count(count, side))
         if (count := getattr(found, side))
         else markup.muted(words.row_count(0, side))
         for side in words.ROW_SIDES
@@ -139,12 +140,12 @@ def row_stat(found: RowDiff) -> Html:
     return markup.stat(parts)
 
 
-def rows(found: RowDiff, kinds: Collection[str] = ()) -> tuple[pd.DataFrame, dict[str, str]]:
-    """A line for each row that differs (of these kinds alone, where some are named), and the labels of its columns:
-    what happened, how often, the key, and what a row has in the columns that differ: `before → after` of a changed one.
-    Columns in which nothing differs are not there. Names are numbers, because a column of a table may be called
-    anything."""
-    lines = []
+def rows(found: RowDiff, kinds: Collection[str] = ()) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str]]:
+    """List the rows that differ, optionally of these kinds only, each cell's colour by meaning ("" for none), and the
+    labels of the columns: kind, number of occurrences, key, and the values of the columns that differ (`before → after`
+    where a changed row differs, the value of both versions where it does not). Columns without differences are left
+    out. Column names are numbers, because a table's columns can have any name."""
+    lines, meanings = list[dict[str, str]](), list[dict[str, str]]()
     for each in found.changes:
         if kinds and each.kind not in kinds:
             continue
@@ -156,12 +157,16 @@ def rows(found: RowDiff, kinds: Collection[str] = ()) -> tuple[pd.DataFrame, dic
             before, after = _cell(each.before.get(name)), _cell(each.after.get(name))
             only = after if each.kind == "added" else before
             line[f"c{found.columns.index(name)}"] = words.became(before, after) if each.kind == "changed" else only
+        coloured = [name for name in line if each.kind != "changed" or name.startswith("c")]
+        meanings.append(dict.fromkeys(coloured, each.kind))
+        line |= {f"c{found.columns.index(name)}": _cell(value) for name, value in each.same.items()}
         lines.append(line)
-    labels = {"side": words.COLUMN["side"], "times": words.TIMES}
+    labels = {"side": words.COLUMN["side"]} | ({} if found.key else {"times": words.TIMES})
     labels |= {f"k{number}": name for number, name in enumerate(found.key)}
-    labels |= {f"c{number}": name for number, name in enumerate(found.columns)}
-    shown = {name: label for name, label in labels.items() if any(name in line for line in lines)}
-    return pd.DataFrame(lines, columns=list(shown)).fillna(""), shown
+    differing = {name for each in meanings for name in each}
+    labels |= {f"c{number}": name for number, name in enumerate(found.columns) if f"c{number}" in differing}
+    listed, hues = (pd.DataFrame(each, columns=list(labels)).fillna("") for each in (lines, meanings))
+    return listed, hues, labels
 
 
 def _cell(value: object) -> str:
@@ -171,7 +176,7 @@ def _cell(value: object) -> str:
 
 
 def settings(found: Diff, before: Mapping[str, str], after: Mapping[str, str]) -> pd.DataFrame:
-    """What changed beside rows: columns, options, and what ANALYZE has counted, a line each."""
+    """List the changes other than rows, one per line: columns, options and ANALYZE statistics."""
     lines = [(words.SETTING_COLUMN, words.spoken(each)) for each in found.schema_changes]
     lines += [(words.SETTING_OPTION, words.spoken(each)) for each in found.option_changes]
     for name in dict.fromkeys((*before, *after)):
@@ -183,7 +188,7 @@ def settings(found: Diff, before: Mapping[str, str], after: Mapping[str, str]) -
 
 
 def commits(found: Diff, zone: str, now_ms: int) -> pd.DataFrame:
-    """The commits between, newest first."""
+    """List the commits in between, newest first."""
     listed = tuple(reversed(found.commits))
     return pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""What to ask of a table: its columns with what is known of them, and statements and conditions that suit it. Pure."""
+"""Columns of a table with what is known about them, and example statements and conditions for it. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_NULLS = 12
 
 @dataclass(frozen=True, slots=True)
 class QueryableColumn:
-    """A column as a reader needs it: `written` is its name as SQL takes it, `marks` keys of `words.COLUMN_MARKS`."""
+    """A column for display: `written` is its name as quoted in SQL, `marks` are keys of `words.COLUMN_MARKS`."""
 
     name: str
     written: str
@@ -35,7 +35,7 @@ class QueryableColumn:
 
 
 def columns(heads: Heads, schema: Schema) -> tuple[QueryableColumn, ...]:
-    """The columns of a schema, in its order."""
+    """List the columns of a schema, in order."""
     required = _required(heads, schema.id)
     found = []
     for field in schema.fields:
@@ -58,7 +58,7 @@ def columns(heads: Heads, schema: Schema) -> tuple[QueryableColumn, ...]:
 
 
 def _required(heads: Heads, id: int) -> frozenset[int]:
-    """Iceberg says it beside the type."""
+    """Return the ids of required columns; Iceberg stores this next to the type."""
     listed = heads.document.get("schemas") or []
     return frozenset(
         field["id"] for each in listed if each.get("schema-id") == id for field in each["fields"] if field["required"]
@@ -75,14 +75,15 @@ def _type(field: Field) -> str:
 
 
 def tables(name: str, of: Capabilities, *, has_before: bool) -> tuple[str, ...]:
-    """What else a statement may name, as SQL takes it: the second point, what changed, the metadata tables."""
+    """List the other tables that a statement can use, as quoted in SQL: the second version, the changes, the metadata
+    tables."""
     kinds = (*system_tables.kinds(of.format), *(("audit_log",) if of.has_row_kinds else ()))
     compared = ("t_before", *(("t_changes",) if of.has_row_kinds else ())) if has_before else ()
     return (*dict.fromkeys(("t", quoted(name))), *compared, *(f"`t${kind}`" for kind in sorted(kinds)))
 
 
 def statements(schema: Schema, name: str, of: Capabilities, *, has_before: bool) -> tuple[tuple[str, str], ...]:
-    """Statements to begin with, each with its key in `words.EXAMPLES`. Each runs on this table."""
+    """Suggest statements, each with its key in `words.EXAMPLES`. All of them run on this table."""
     table = quoted(name)
     found = [("rows", f"SELECT *\nFROM {table}\nLIMIT 100")]
     groups = [quoted(each.name) for each in schema.fields if each.name in schema.partition_keys] or _groups(schema)[:1]
@@ -145,7 +146,7 @@ def _compared(groups: Sequence[str]) -> str:
 
 
 def conditions(schema: Schema, rows: int | None) -> tuple[str, ...]:
-    """Conditions to search with, true or false of the whole table. `rows` are those of the newest point."""
+    """Suggest bisect conditions on the whole table. `rows` is the row count of the latest version."""
     found = [f"count(*) > {max((rows or 2_000) // 2, 0)}"]
     if numbers := _numbers(schema):
         found += [f"exists(select 1 from t where {numbers[0]} < 0)", f"max({numbers[0]}) > 1000"]
@@ -159,7 +160,7 @@ def conditions(schema: Schema, rows: int | None) -> tuple[str, ...]:
 
 
 def _numbers(schema: Schema) -> list[str]:
-    """Columns of figures, those first that are no id by their name."""
+    """List the numeric columns, those whose names do not look like ids first."""
     plain = [
         each.name
         for each in schema.fields

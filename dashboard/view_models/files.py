@@ -1,4 +1,4 @@
-"""Files, manifests, holders, columns and health as rows for tables and facts. Pure."""
+"""Files, manifests, holders, columns and health as rows and facts. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ORDERS: Mapping[str, list[tuple[str, str]]] = {
 
 
 def found(files: pa.Table, text: str | None) -> pa.Table:
-    """The files whose path or partition has a text in it, whatever its case."""
+    """Filter files by a text in their path or partition, ignoring case."""
     if not text:
         return files
     hits = (pc.match_substring(files[name], text, ignore_case=True) for name in ("path", "partition"))
@@ -44,20 +44,20 @@ def ordered(files: pa.Table, order: str) -> pa.Table:
 
 
 def frame(files: pa.Table) -> pd.DataFrame:
-    """Rows of `History.files_at` as a table shows them, with what this format tells."""
+    """Convert rows of `History.files_at` for display, with the columns that this format has."""
     names = ICEBERG if "content" in files.column_names else PAIMON
     shown: pd.DataFrame = _frame(files.select(list(names)))
-    shown["source"] = shown["source"].map(words.SOURCES)
+    shown["source"] = shown["source"].map(lambda each: words.SOURCES.get(each, each))
     return shown
 
 
 def level(rows: pa.Table) -> pd.DataFrame:
-    """What lies right below a folder."""
+    """List the direct children of a folder."""
     return _frame(rows.select(["name", "files", "bytes", "rows"]))
 
 
 def lists(manifests: pa.Table) -> list[list[Piece]]:
-    """One line a list: what it is, its file, its size, and what its manifests hold together."""
+    """List the manifest lists, one per line: kind, file, size, and totals of their manifests."""
     grouped = manifests.group_by(["list", "list_path", "list_bytes"], use_threads=False).aggregate(
         [("path", "count"), ("added", "sum"), ("deleted", "sum")]
     )
@@ -75,16 +75,16 @@ def lists(manifests: pa.Table) -> list[list[Piece]]:
 
 
 def manifests(rows: pa.Table) -> pd.DataFrame:
-    """Every manifest, by list."""
+    """List all manifests, grouped by manifest list."""
     shown = _frame(rows.select(["list", "path", "bytes", "added", "deleted", "existing", "schema_id"]))
     return shown.dropna(axis="columns", how="all") if len(shown) else shown
 
 
 def entries(rows: pa.Table) -> pd.DataFrame:
-    """The entries of one manifest, without the columns that nothing is told in."""
+    """List the entries of a manifest, without empty columns."""
     shown = _frame(rows)
     shown["change"] = shown["change"].map(words.ENTRY_CHANGES)
-    shown["source"] = shown["source"].map(words.SOURCES)
+    shown["source"] = shown["source"].map(lambda each: words.SOURCES.get(each, each))
     first, last = rows["min_sequence"].to_pylist(), rows["max_sequence"].to_pylist()
     shown["sequences"] = [_sequences(*each) for each in zip(first, last, strict=True)]
     shown = shown[list(ENTRIES)]
@@ -98,7 +98,7 @@ def _sequences(first: int | None, last: int | None) -> str | None:
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:
-    """Numbers stay whole numbers where some are null."""
+    """Convert to pandas; integers stay integers even if some values are null."""
     types = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype()}
     found: pd.DataFrame = table.to_pandas(types_mapper=types.get)
     return found
@@ -108,7 +108,7 @@ def _frame(table: pa.Table) -> pd.DataFrame:
 
 
 def file_facts(history: History, path: str) -> list[tuple[str, Piece]]:
-    """What the manifests say of a file; of one that is no data file, its kind and size."""
+    """List what the manifests record about a file; for other than data files, kind and size."""
     at = pc.index(history.objects["path"], path).as_py()
     kind, size = history.objects["kind"][at].as_py(), history.objects["bytes"][at].as_py()
     facts: list[tuple[str, Piece]] = [
@@ -132,7 +132,7 @@ def _told(value: object) -> str:
 
 
 def life_facts(course: FileLifetime, zone: str, now_ms: int) -> list[tuple[str, Piece]]:
-    """Born, removed, held by, why, and the earliest date it can go."""
+    """List when the file was added and removed, its holders, the reason, and the earliest deletion date."""
     counts = Counter({"snapshot": 0, "tag": 0, "changelog": 0})
     for each in course.stretches:
         counts[each.kind.value] += len(each.holders)
@@ -164,10 +164,10 @@ def _earliest(course: FileLifetime, zone: str, now_ms: int) -> Piece:
 
 
 def stretches(course: FileLifetime, zone: str) -> pd.DataFrame:
-    """One row a stretch of holders."""
+    """List the periods for which the file is held, one per row."""
     rows = file_lifetime.table(course).to_pylist()
 
-    def own(row: Mapping[str, str], end: str) -> str:  # its branch stands beside it
+    def own(row: Mapping[str, str], end: str) -> str:  # without the branch, which has its own column
         return row[end].removeprefix(f"branch:{row['branch']}/")
 
     return pd.DataFrame(
@@ -185,7 +185,7 @@ def stretches(course: FileLifetime, zone: str) -> pd.DataFrame:
 
 
 def columns(bounds: tuple[Bounds, ...]) -> pd.DataFrame:
-    """Least, greatest and nulls of each column, with what is not written said as that."""
+    """List minimum, maximum and null count of each column; values that were not written are marked as such."""
     return pd.DataFrame(
         {
             "column": [each.column.name for each in bounds],
@@ -208,7 +208,7 @@ def _bound(of: Bounds, value: Any, *, cut: bool) -> str:
 
 
 def health_tiles(of: Health) -> list[tuple[str, Piece, Piece]]:
-    """Each figure with its rule in words."""
+    """List the health figures, each with its rule as text."""
     has_buckets = of.fullest is not None and of.fullest.bucket is not None
     tiles: list[tuple[str, Piece, Piece]] = [
         (words.HEALTH_SMALL, words.small_value(of), words.small_rule(of)),
@@ -226,7 +226,16 @@ def health_tiles(of: Health) -> list[tuple[str, Piece, Piece]]:
 
 
 def partitions(of: Health) -> pd.DataFrame:
-    """Partitions, most small files first."""
+    """List the partitions, those with most small files first."""
     shown = _frame(of.partitions)
     shown["partition"] = shown["partition"].where(shown["partition"] != "", words.WHOLE_TABLE)
     return shown[["partition", "small_files", "files", "small_bytes", "bytes"]]
+
+
+def live_files(history: History, point: str) -> tuple[int, int]:
+    """Data files, and files that only take rows of others away, that are live at a point."""
+    live = history.live.at(history.position(point))
+    if "content" not in history.files.column_names:
+        return int(live.sum()), 0
+    is_data = pc.equal(history.files["content"], "data").to_numpy()
+    return int((live & is_data).sum()), int((live & ~is_data).sum())

@@ -1,6 +1,6 @@
-"""What is worth knowing about a table at first sight: one sentence each, most severe first.
+"""Notices about a table: one sentence each, most severe first.
 
-Law: a notice is made from what was read; nothing is guessed, and no number is rounded into another meaning.
+Invariant: a notice is based on what was read. Nothing is guessed, and no rounding changes a number's meaning.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ PROBLEM, WARNING, INFO = "problem", "warning", "info"
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One line. `level` is problem (something cannot be read), warning (an engine may trip) or info."""
+    """One line. `level` is problem (something cannot be read), warning (an engine may trip) or info. `point` is where
+    to look."""
 
     level: str
     text: str
+    point: str | None = None
 
 
 def notices(heads: Heads, history: History | None = None) -> tuple[Notice, ...]:
-    """All notices of a table; what only manifests can tell needs the history."""
+    """List all notices of a table; those that depend on manifests need the history."""
     found = [each for line in heads.lines for each in _of_line(line, heads.retained(line))]
     if history is not None:
         listed = {each.problem for line in heads.lines for each in line.unreadable}

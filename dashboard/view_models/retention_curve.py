@@ -1,11 +1,10 @@
-"""The retention curve as values: every possible retention, bytes by set of holders, the best tags to delete.
+"""The retention curve for display: every possible retention, storage by holder, the best tags to delete.
 
-Law: every number is an answer of the core; nothing is summed here that the core has not counted.
+Invariant: every number comes from core; nothing is added up here that core did not count.
 """
 
 from __future__ import annotations
 
-import html
 import itertools
 from collections.abc import Mapping, Sequence
 
@@ -17,25 +16,32 @@ from core.analysis.expiration_dates import ExpirationDate
 from core.analysis.storage_cost import by_holders, retention_curve
 from core.model.expiry import Expiry
 from core.model.history import History
+from core.model.plan import Plan
+from core.model.references import MAIN
 from dashboard import words
-from dashboard.charts.canvas import FONT, Canvas, Figure
+from dashboard.charts.canvas import FONT, HOVER, Canvas, Figure
 from dashboard.formatting import units
 from dashboard.formatting.palette import Palette
+from dashboard.formatting.prices import Price, money
 
 CURVE_PX = 260
+MOST_COLUMNS = 240  # that can be clicked: of longer histories each stands for several numbers
 CALENDAR_PX = 230
-SHOWN_SETS = 12
 SHOWN_DROPS = 8
 
 
-def curve(history: History, branch: str, palette: Palette, chosen: int | None = None) -> go.Figure | None:
-    """Bytes freed by keeping the newest N snapshots, for every N; None where there is nothing to choose."""
+def curve(
+    history: History, branch: str, palette: Palette, chosen: int | None = None, price: Price | None = None
+) -> go.Figure | None:
+    """Bytes freed by keeping the newest N snapshots, for every N; None where there is nothing to choose.
+
+    A column over each N, as high as the chart, can be clicked and carries N. With a price the right axis is money.
+    """
     files, sizes = retention_curve(history, branch)
     keeps = list(range(1, len(files)))
     if len(keeps) < 2:
         return None
-    freed, counts = [int(sizes[keep]) for keep in keeps], [int(files[keep]) for keep in keeps]
-    hovers = [words.curve_hover(keep, size, number) for keep, size, number in zip(keeps, freed, counts, strict=True)]
+    freed = [int(sizes[keep]) for keep in keeps]
     figure = go.Figure(
         go.Scatter(
             x=keeps,
@@ -44,39 +50,77 @@ def curve(history: History, branch: str, palette: Palette, chosen: int | None = 
             line={"shape": "hv", "color": palette.freed, "width": 2},
             fill="tozeroy",
             fillcolor=palette.soft("freed"),
-            customdata=[[hover] for hover in hovers],
-            hovertemplate="%{customdata[0]}<extra></extra>",
+            hoverinfo="skip",
         )
     )
+    step = -(-len(keeps) // MOST_COLUMNS)
+    columns = keeps[::step]
+    hovers = [words.curve_hover(keep, int(sizes[keep]), int(files[keep]), price) for keep in columns]
+    figure.add_bar(
+        x=columns,
+        y=[1] * len(columns),
+        width=step,
+        yaxis="y2",
+        marker={"color": [palette.soft("ink", 0.13 if keep == chosen else 0.0) for keep in columns]},
+        customdata=[[str(keep), hover] for keep, hover in zip(columns, hovers, strict=True)],
+        hovertemplate=HOVER,
+        selected={"marker": {"opacity": 1.0}},
+        unselected={"marker": {"opacity": 1.0}},
+    )
     if chosen is not None and 1 <= chosen < len(files):
-        figure.add_vline(x=chosen, line={"color": palette.ink, "width": 1, "dash": "dot"})
+        figure.add_vline(x=chosen, line={"color": palette.ink, "width": 2})
         figure.add_annotation(
             x=chosen, y=1, yref="paper", yanchor="bottom", showarrow=False, text=words.curve_chosen(chosen),
-            font={"size": 12, "color": palette.ink},
+            font={"size": 13, "color": palette.ink},
         )  # fmt: skip
     top = max(freed) or 1
     figure.update_layout(
         height=CURVE_PX,
-        margin={"l": 74, "r": 14, "t": 22, "b": 44},
+        margin={"l": 74, "r": 14 if price is None else 96, "t": 26, "b": 44},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 13, "color": palette.ink},
         showlegend=False,
         hovermode="x",
-    )
+        clickmode="event+select",
+        dragmode=False,
+        bargap=0,
+        hoverlabel={
+            "align": "left", "bgcolor": palette.paper, "bordercolor": palette.muted,
+            "font": {"color": palette.ink, "size": 13, "family": FONT},
+        },
+        yaxis2={
+            "overlaying": "y", "side": "right", "range": [0, 1], "tickvals": [0, 0.5, 1], "showgrid": False,
+            "ticktext": [] if price is None else [money(round(top * part), price) for part in (0, 0.5, 1)],
+            "showticklabels": price is not None, "zeroline": False, "fixedrange": True,
+        },
+    )  # fmt: skip
     figure.update_xaxes(
         title={"text": words.CURVE_X, "font": {"size": 12, "color": palette.muted}, "standoff": 4},
-        showgrid=False, zeroline=False, fixedrange=True,
+        showgrid=False, zeroline=False, fixedrange=True, range=[0.5, len(keeps) + 0.5],
     )  # fmt: skip
-    figure.update_yaxes(
-        tickvals=[0, top / 2, top], ticktext=[units.size(round(each)) for each in (0, top / 2, top)],
-        gridcolor=palette.grid, zeroline=False, fixedrange=True, rangemode="tozero",
+    figure.update_layout(
+        yaxis={
+            "tickvals": [0, top / 2, top], "ticktext": [units.size(round(each)) for each in (0, top / 2, top)],
+            "gridcolor": palette.grid, "zeroline": False, "fixedrange": True, "range": [0, top],
+        }
     )  # fmt: skip
     return figure
 
 
+def kept_snapshots(plan: Plan, branch: str) -> int:
+    """How many of a branch's newest snapshots a plan keeps, up to the first that goes: where it is on the curve."""
+    before = "" if branch == MAIN else f"branch:{branch}/"
+    own = [
+        each.keep
+        for each in plan.points
+        if each.point.startswith(before) and each.point.removeprefix(before).isdecimal()
+    ]
+    return sum(1 for _ in itertools.takewhile(bool, reversed(own)))
+
+
 def calendar(days: Sequence[ExpirationDate], now_ms: int, palette: Palette, zone: str) -> Figure:
-    """Bytes that have gone by themselves by each date: a step for each, tags told apart by shape and hue."""
+    """Plot the bytes that expire automatically by each date, as steps; tags differ in shape and colour."""
     total = list(itertools.accumulate(day.bytes for day in days))
     art = Canvas(palette, zone)
     art.line(
@@ -116,7 +160,7 @@ def calendar(days: Sequence[ExpirationDate], now_ms: int, palette: Palette, zone
 
 
 def calendar_table(days: Sequence[ExpirationDate], zone: str) -> pd.DataFrame:
-    """The calendar as numbers: the date, what goes, and what that frees alone and in sum."""
+    """List the calendar as a table: the date, what expires, and what that reclaims alone and in total."""
     return pd.DataFrame(
         {
             "date": [units.moment(day.at_ms, zone) for day in days],
@@ -128,63 +172,21 @@ def calendar_table(days: Sequence[ExpirationDate], zone: str) -> pd.DataFrame:
     )
 
 
-def curve_table(history: History, branch: str) -> pd.DataFrame:
-    """The curve as numbers: snapshots kept, files and bytes freed."""
+def curve_table(history: History, branch: str, price: Price | None = None) -> pd.DataFrame:
+    """The curve as numbers: snapshots kept, files and bytes freed, and what these cost."""
     files, sizes = retention_curve(history, branch)
-    return pd.DataFrame({"keep": range(1, len(files)), "files": files[1:].tolist(), "bytes": sizes[1:].tolist()})
+    found = pd.DataFrame({"keep": range(1, len(files)), "files": files[1:].tolist(), "bytes": sizes[1:].tolist()})
+    return found if price is None else found.assign(money=[money(int(size), price) for size in found["bytes"]])
 
 
 def holders(history: History) -> pd.DataFrame:
-    """Bytes by the exact set of names that hold them, greatest first."""
+    """List bytes by the exact set of holders, largest first."""
     found: pd.DataFrame = by_holders(history).to_pandas()
     return found
 
 
-def holders_bars(found: pd.DataFrame, palette: Palette) -> Figure:
-    """The greatest sets of holders as bars, in the hue of what they keep: tags, branches, history, or what is live."""
-    shown = found.head(SHOWN_SETS)
-    names = [units.short_name(name, 46) for name in shown["holders"]]
-    art = Canvas(palette, units.UTC)
-    art.data.append(
-        {
-            "type": "bar", "orientation": "h",
-            "x": [int(size) for size in shown["bytes"]], "y": list(range(len(shown))),
-            "marker": {"color": [getattr(palette, _hue(name)) for name in shown["holders"]]},
-            "text": [units.size(int(size)) for size in shown["bytes"]], "textposition": "outside", "cliponaxis": False,
-            "hovertext": [
-                words.holders_hover(name, int(size), int(files))
-                for name, size, files in zip(shown["holders"], shown["bytes"], shown["files"], strict=True)
-            ],
-            "hovertemplate": "%{hovertext}<extra></extra>",
-        }
-    )  # fmt: skip
-    art.layout.update(
-        height=44 + 27 * len(shown),
-        margin={"l": 10, "r": 60, "t": 6, "b": 26},
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": FONT, "size": 13, "color": palette.ink},
-        bargap=0.3,
-        xaxis={"visible": False, "fixedrange": True},
-        yaxis={
-            "tickvals": list(range(len(shown))), "ticktext": [f"{html.escape(name)}  " for name in names],
-            "autorange": "reversed", "automargin": True, "fixedrange": True, "showgrid": False, "zeroline": False,
-        },
-    )  # fmt: skip
-    return art.finished()
-
-
-def _hue(holders: str) -> str:
-    """What a set is about: live data, whatever else holds it; else a branch, history, or tags alone."""
-    names = holders.split(" + ")
-    if "live" in names:
-        return "compaction"
-    if any(name.startswith("branch:") for name in names):
-        return "branch"
-    return "rows" if "history" in names or "changelogs" in names else "tag"
-
-
 def drops(history: History, now_ms: int, branch: str) -> pd.DataFrame:
-    """For each number of tags the ones whose dropping frees most: see `core.analysis.storage_cost.drops`."""
+    """For each number of tags, list those whose deletion reclaims most; see `core.analysis.storage_cost.drops`."""
     found = storage_cost.drops(history, now_ms, branch)[:SHOWN_DROPS]
     return pd.DataFrame(
         {
@@ -197,6 +199,6 @@ def drops(history: History, now_ms: int, branch: str) -> pd.DataFrame:
 
 
 def ends(history: History, told: Mapping[str, Expiry], branch: str) -> pd.DataFrame:
-    """When each snapshot and tag of a branch goes by itself, in words, the oldest first."""
+    """Describe when each snapshot and tag of a branch expires automatically, oldest first."""
     points = [each.point for each in history.holders if each.branch == branch and each.point in told]
     return pd.DataFrame({"point": points, "expires": [words.spoken(told[point].words) for point in points]})

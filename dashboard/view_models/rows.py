@@ -1,6 +1,7 @@
-"""Rows and panels out of core values: what stands in each table and each list of facts.
+"""Converts core values to table rows and lists of facts.
 
-Law: every cell is text or a plain number in its unit; ids are text, because browsers lose digits beyond 2**53.
+Invariant: every cell is text or a plain number in a fixed unit. Ids are text, because browsers lose digits beyond
+2**53.
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ from dashboard.charts.pointer import stays
 from dashboard.charts.trends import Trend
 from dashboard.formatting import markup, units
 from dashboard.formatting.markup import Piece
+from dashboard.formatting.prices import Price, beside
 
-NO_WATERMARK = -(2**63)  # what a writer without one writes
+NO_WATERMARK = -(2**63)  # written by engines without a watermark
 
 # one point -----------------------------------------------------------------------------------------------------------
 
 
 def trend(heads: Heads, history: History | None) -> Trend:
-    """Rows, files and bytes of main's points in the order of their ids, expired ones that tags keep included."""
+    """Return rows, files and bytes of main's versions in id order, including expired snapshots kept by tags."""
     line = heads.main
     found = {tag.snapshot.id: (f"tag:{tag.name}", tag.snapshot) for tag in reversed(line.tags)}
     found |= {snapshot.id: (str(snapshot.id), snapshot) for snapshot in line.snapshots}
@@ -53,7 +55,7 @@ def trend(heads: Heads, history: History | None) -> Trend:
 
 
 def due(ends: Mapping[str, Expiry], now_ms: int) -> frozenset[str]:
-    """The points that the next expiry by the table's own rules takes."""
+    """Return the versions that the next expiry under the table's own rules removes."""
     return frozenset(
         point for point, end in ends.items() if end.not_before_ms is not None and end.not_before_ms <= now_ms
     )
@@ -69,7 +71,7 @@ def point_facts(
     now_ms: int,
     goes: str | None = None,
 ) -> list[tuple[str, Piece]]:
-    """What a reader wants to know of one point first; `goes` says when it goes by itself."""
+    """List the most important facts of a version; `goes` says when it expires automatically."""
     line = heads.line(branch) or heads.main
     retained = any(each.id == snapshot.id and each.content == snapshot.content for each in line.snapshots)
     named = line.tags if heads.capabilities.branches_are_directories else heads.main.tags
@@ -112,7 +114,8 @@ def point_facts(
 
 
 def every_field(snapshot: Snapshot, zone: str) -> list[tuple[str, Piece]]:
-    """The snapshot's JSON, field by field as written, numbers with all their digits; beside it what they measure."""
+    """List every field of the snapshot JSON as written, numbers with all digits; the interpretation is shown next to
+    it."""
     found: list[tuple[str, Piece]] = []
     for name, value in snapshot.fields.items():
         if isinstance(value, dict) and value:
@@ -123,7 +126,7 @@ def every_field(snapshot: Snapshot, zone: str) -> list[tuple[str, Piece]]:
 
 
 def _measured(name: str, value: object, zone: str) -> Piece:
-    """A value as it is written, with its unit where its name tells one."""
+    """Render a value as written, with its unit if the name implies one."""
     written = markup.mono(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     text, name = str(value), name.lower().replace("-", "")
     if not re.fullmatch(r"-?\d{1,19}", text):
@@ -160,7 +163,7 @@ def _schema_text(line: Line, snapshot: Snapshot) -> Piece:
 
 
 def verdicts(plan: Plan, heads: Heads, zone: str) -> pd.DataFrame:
-    """One row per point: what goes first, then what stays, each newest first."""
+    """List all versions of a plan: expired ones first, then those kept, each newest first."""
     by_point: Mapping[str, Snapshot | None] = _snapshots(heads)
     found = [
         {
@@ -176,35 +179,36 @@ def verdicts(plan: Plan, heads: Heads, zone: str) -> pd.DataFrame:
     return frame.sort_values("keep", kind="stable").drop(columns="keep").reset_index(drop=True)
 
 
-def freed_parts(plan: Plan) -> list[tuple[str, str, int]]:
-    """`(hue, word, bytes)` of one bar: what goes, what tags alone keep of it, what else stays."""
+def freed_parts(plan: Plan, price: Price | None = None) -> list[tuple[str, str, int]]:
+    """`(hue, word, bytes)` of one bar: what goes, what tags alone keep of it, what else stays; with a price the words
+    say what that costs."""
     parts = [
         ("freed", words.PART_FREED, plan.freed_bytes),
         ("tag", words.PART_TAGS, plan.tags_keep_bytes),
         ("compaction", words.PART_STAYS, plan.kept_bytes - plan.tags_keep_bytes),
     ]
-    return [part for part in parts if part[0] != "tag" or part[2]]
+    return [(hue, word + beside(size, price), size) for hue, word, size in parts if hue != "tag" or size]
 
 
 def effects(found: Sequence[Effect]) -> list[list[Piece]]:
-    """One line per step: its number, and what is done under which condition."""
+    """List the steps: number, action and condition."""
     return [[units.count(number), words.spoken(step.words)] for number, step in enumerate(steps(found), 1)]
 
 
 def freed_kinds(plan: Plan) -> list[list[Piece]]:
-    """One line per kind of file: kind, files, bytes with a bar."""
+    """List the reclaimed files by kind: kind, files, and bytes with a bar."""
     most = max((size for _, _, size in plan.by_kind()), default=0) or 1
     return [[kind, units.count(files), markup.bar("freed", size / most, size)] for kind, files, size in plan.by_kind()]
 
 
 def freed_files(plan: Plan) -> pd.DataFrame:
-    """Every file that would go: path, kind, bytes."""
+    """List every file that would be deleted: path, kind, size."""
     frame: pd.DataFrame = plan.frees.to_pandas()
     return frame
 
 
 def ended_files(plan: Plan) -> pd.DataFrame:
-    """Every file that a commit ends, largest first: path, partition, rows, bytes."""
+    """List every file that a commit removes, largest first: path, partition, rows, size."""
     frame: pd.DataFrame = plan.leaving.sort_by([("bytes", "descending"), ("path", "ascending")]).to_pandas()
     return frame
 
@@ -223,7 +227,7 @@ def _snapshots(heads: Heads) -> Mapping[str, Snapshot]:
 
 
 def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.DataFrame:
-    """One row per tag, newest snapshot first; what it costs stands before what it is."""
+    """List the tags, newest snapshot first; costs come before other columns."""
     retained: Collection[int] = {snapshot.id for snapshot in line.snapshots}
     before = "" if line.branch == MAIN else f"branch:{line.branch}/"
     if history is not None:
@@ -250,7 +254,7 @@ def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.Data
 
 
 def dearest(frame: pd.DataFrame, cost: str) -> tuple[str, int] | None:
-    """Of `tags`: the one that costs most by that column, and its bytes; None where a cost is not known."""
+    """Return the most expensive tag by a cost column and its bytes; None if a cost is unknown."""
     if frame[cost].hasnans or frame.empty:
         return None
     at = int(frame[cost].astype("int64").to_numpy().argmax())

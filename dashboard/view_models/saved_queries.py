@@ -1,6 +1,6 @@
-"""The queries one person keeps: those that were answered lately, and those saved by a name. Pure.
+"""A user's queries: recent ones and those saved under a name. Pure.
 
-Law: a list that is not as it was written is refused with the file's name, and never taken for an empty one.
+Invariant: a damaged list is rejected with its file name, and never treated as empty.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FIELDS: Mapping[str, type | tuple[type, ...]] = {"table": str, "sql": str, "poi
 
 
 def entries(document: Any, name: str) -> list[Entry]:
-    """What the desk holds under a name, as a list of queries. `Corrupt` where it is something else."""
+    """Read a list of queries from the user state. Raises `Corrupt` if the document has another form."""
     fields = {**_FIELDS, "name": str} if name == SAVED else _FIELDS
     is_list = isinstance(document, list) and all(isinstance(each, dict) for each in document)
     if not is_list or not all(isinstance(each.get(key), kind) for each in document for key, kind in fields.items()):
@@ -28,7 +28,7 @@ def entries(document: Any, name: str) -> list[Entry]:
 
 
 def noted(document: Any, entry: Entry) -> list[Entry]:
-    """The history with one more, newest first; what is asked again at once stands once."""
+    """Add a query to the history, newest first; immediate repetitions are listed once."""
     before = entries(document, HISTORY)
     if before and all(before[0].get(key) == entry.get(key) for key in ("location", "sql", "point", "before")):
         before = before[1:]
@@ -36,7 +36,7 @@ def noted(document: Any, entry: Entry) -> list[Entry]:
 
 
 def saved(document: Any, entry: Entry) -> list[Entry]:
-    """The saved ones with one more; one of the same name is replaced. `Invalid` where there are too many."""
+    """Add a saved query, replacing one of the same name. Raises `Invalid` if there are too many."""
     others = [each for each in entries(document, SAVED) if each["name"] != entry["name"]]
     if len(others) >= MOST:
         raise Invalid(words.too_many_saved(MOST))
@@ -44,18 +44,18 @@ def saved(document: Any, entry: Entry) -> list[Entry]:
 
 
 def without(document: Any, name: str) -> list[Entry]:
-    """The saved ones but for one."""
+    """Remove a saved query."""
     return [each for each in entries(document, SAVED) if each["name"] != name]
 
 
 def one_line(sql: str, most: int = 160) -> str:
-    """A statement as a line of a list."""
+    """Shorten a statement to one line."""
     line = " ".join(sql.split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def frame_rows(found: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Lines of the list of history, as a table shows them; `at_ms` is left to who knows the zone."""
+    """Convert the history for display, except `at_ms`, which needs the time zone."""
     return [
         {
             "at_ms": each["at_ms"],

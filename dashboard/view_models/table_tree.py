@@ -1,7 +1,6 @@
-"""What the tree of the sidebar shows: places, their databases, their tables.
+"""The content of the sidebar tree: locations, their databases and tables.
 
-Law: what is searched for is found in whatever is listed, by any part of `database.table`; nothing is left out without
-being counted.
+Invariant: a search matches any part of `database.table` among all listed tables. Everything left out is counted.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ CATALOG, DIRECTORY, DATABASE = ":material/menu_book:", ":material/warehouse:", "
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A database with the tables that are shown of it, and how many more there are."""
+    """A database with its visible tables, and the number of hidden ones."""
 
     database: str
     tables: tuple[TableRef, ...]
@@ -28,7 +27,7 @@ class Branch:
 
 
 def branches(tables: Sequence[TableRef], text: str = "", chosen: str | None = None) -> list[Branch]:
-    """The databases that hold a table with `text` in its title; of each the first `MOST`, and the chosen one."""
+    """List the databases that have a table matching `text`, each with the first `MOST` tables and the chosen one."""
     found: dict[str, list[TableRef]] = {}
     for each in tables:
         if text.strip().casefold() in each.title.casefold():
@@ -41,7 +40,7 @@ def branches(tables: Sequence[TableRef], text: str = "", chosen: str | None = No
 
 
 def names(places: Sequence[str]) -> list[str]:
-    """Of each place its last part, with as many of those before as it takes to tell them apart."""
+    """Shorten each location to its last component, plus as many before it as needed to make it unique."""
     parts = {place: [each for each in re.split(r"/+", place) if each] or [place] for place in places}
 
     def name(place: str) -> str:
@@ -60,7 +59,7 @@ def icon(place: str) -> str:
 
 
 def label(text: str) -> str:
-    """Text as it is, where markdown is read."""
+    """Escape text for a widget label, which is rendered as Markdown."""
     return re.sub(r"([\\`*_{}\[\]()#+.!~:$|<>-])", r"\\\1", text)
 
 
@@ -68,5 +67,5 @@ _MARKS = re.compile(r"[\\`*\[\]$<>~&!]|(?<!\w)_|_(?!\w)|:(?=[\w+/-]+:)|^[-+#]|(?
 
 
 def inline(text: str) -> str:
-    """The same of a name within a label or a sentence: as it is but for what markdown would read there."""
+    """Escape a name inside a label or sentence, only where Markdown would interpret it."""
     return _MARKS.sub(r"\\\g<0>", " ".join(text.split()))

@@ -1,4 +1,4 @@
-"""What a reader typed, as the core's syntax for a version; the versions to choose from; what one resolved to."""
+"""Parses typed versions into core's syntax, lists the versions to choose from, and describes the result."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from dashboard import words
 from dashboard.formatting import units
 from dashboard.formatting.palette import SIGNS
 
-LISTED = 300  # newest snapshots to choose from; tags and branches all are, and any other point can be typed
+LISTED = 300  # newest snapshots offered; all tags and branches are, and any other version can be typed
 
 _BARE = re.compile(r"\d+|latest(~\d+)?|earliest")
 _KINDS = ("tag:", "branch:", "time:", "watermark:", "changelog:")
 
 
 def read(text: str, zone: str = units.UTC, heads: Heads | None = None, now_ms: int | None = None) -> str:
-    """A POINT. A time, in any form of `core.model.time_input`, gets `time:` and its moment; with `heads`, a tag's or a
-    branch's bare name gets its kind, and so does `BRANCH/POINT`. Everything else is left for the core to judge.
-    `Invalid` where a name is a tag's and a branch's."""
+    """Convert typed text to a POINT. A time in any format of `core.model.time_input` becomes `time:…`. With `heads`,
+    the plain name of a tag or branch gets its prefix, as does `BRANCH/POINT`. Everything else is left to core. Raises
+    `Invalid` if a name is both a tag and a branch."""
     point, _ = time_input.point(text, heads, zone, now_ms)
     return point if heads is None or point.startswith(_KINDS) or _BARE.fullmatch(point) else _named(point, heads)
 
 
 def _named(text: str, heads: Heads) -> str:
-    """A bare name: of a tag on main, of a branch, of a point on a branch."""
+    """Resolve a plain name: a tag on main, a branch, or a version on a branch."""
     branches = [line.branch for line in heads.lines]
     is_tag = any(tag.name == text for tag in heads.main.tags)
     if is_tag and text in branches:
@@ -39,8 +39,8 @@ def _named(text: str, heads: Heads) -> str:
 
 
 def offered(heads: Heads, zone: str, now_ms: int, line: Line | None = None) -> dict[str, str]:
-    """Points to choose from, of all branches or of one line alone, and how each is shown: the ends, branches, tags,
-    then the newest snapshots of each branch."""
+    """List the versions to choose from, on all branches or on one line, with their labels: latest and earliest,
+    branches, tags, then the newest snapshots of each branch."""
     lines = heads.lines if line is None else (line,)
 
     def shown(sign: str, name: str, of: Snapshot | None) -> str:
@@ -64,28 +64,30 @@ def offered(heads: Heads, zone: str, now_ms: int, line: Line | None = None) -> d
 
 
 def _before(heads: Heads, line: Line) -> str:
-    """Ids and tags are of the branch, or of the table where branches are names of its snapshots."""
+    """Return the prefix for ids and tags: the branch, or none if branches are names of the table's snapshots."""
     of_table = not heads.capabilities.branches_are_directories
     return "" if line.branch == MAIN or of_table else f"branch:{line.branch}/"
 
 
 def told(of: Snapshot, zone: str, now_ms: int) -> str:
-    """`31 · Append · 2026-11-11 08:02:11 UTC · 10 days ago`."""
+    """Format a snapshot: `31 · Append · 2026-11-11 08:02:11 UTC · 10 days ago`."""
     parts = str(of.id), words.commit_kind(of.kind), units.moment(of.time_ms, zone), units.ago(of.time_ms, now_ms)
     return " · ".join(parts)
 
 
 def resolved(text: str, point: str, found: AsOf, zone: str, now_ms: int) -> str:
-    """One line on what a text resolved to, and how it was read where that is not how it was typed."""
+    """Describe what a text resolved to and, if it was not taken literally, how it was read."""
     line = words.picked(told(found.snapshot, zone, now_ms), found.branch if found.branch != MAIN else "")
     return f"{point} → {line}" if was_read_as(text, point) else line
 
 
 def next_pair(a: str | None, b: str | None, clicked: str) -> tuple[str, str | None]:
-    """A and B after a click: the first click is A, the second B, a third begins anew."""
-    return (clicked, None) if a is None or b is not None else (a, clicked)
+    """Return A and B after a click: the first click sets A, the next one B, and with both chosen it starts over."""
+    if a is None:
+        return clicked, b
+    return (clicked, None) if b is not None else (a, clicked)
 
 
 def was_read_as(text: str, point: str) -> bool:
-    """Is the point another text than the one typed?"""
+    """Return whether the version differs from the typed text."""
     return text.strip() != point

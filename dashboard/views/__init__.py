@@ -1,5 +1,5 @@
-"""One thin file per page: it reads the address, asks the core through `data`, and draws with `components`.
+"""One small module per page: it reads the URL, asks core through `data`, and draws with `components`.
 
-The directory is not called `pages`: Streamlit would run a file of such a directory alone, without app.py, whenever the
-first address a server is asked for names a page.
+The directory is not called `pages`, because Streamlit would run a file in such a directory on its own, without app.py,
+if the first URL requested from a server names a page.
 """

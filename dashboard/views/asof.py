@@ -1,4 +1,4 @@
-"""As of: type a time or name a version; which snapshot a reader saw then, why, and its neighbours."""
+"""As of: enter a time or version, and see which snapshot a reader saw at that time, why, and its neighbours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from dashboard import url_state, words
 from dashboard.charts import timeline as charts
 from dashboard.charts.time_axis import axis
 from dashboard.components import errors, explain_figure, frame
-from dashboard.components import version_picker as picker
 from dashboard.components.changes import plan
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import snapshot_details
@@ -27,7 +26,7 @@ def draw() -> None:
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
-    picked = picker.pick(words.ASOF_INPUT, opened.heads, name="point", placeholder=words.ASOF_PLACEHOLDER)
+    picked = opened.picked
     typed = url_state.get("point")
     if typed is None:
         _teach(opened)
@@ -43,7 +42,7 @@ def draw() -> None:
         _answer(opened, found, asked_ms)
         _strip(opened, found)
         snapshot_details.draw(opened, history, found, here="asof")
-        plan.command(commands.as_of(opened.ref.location, point, found.branch))
+        plan.command(commands.as_of(opened.ref.location, point))
 
 
 def _teach(opened: OpenedTable) -> None:
@@ -67,8 +66,8 @@ def _choose(point: str) -> None:
 
 
 def _asked(opened: OpenedTable, typed: str) -> int | None:
-    """The time that was asked for, and how it was read; None where none was, where its zone is not known, and where the
-    box above asks which of two is meant."""
+    """Return the requested time and show how it was read. None if no time was entered, if its zone is unknown, or while
+    the input asks which of two times is meant."""
     try:
         _, reading = time_input.point(typed, opened.heads, opened.zone, opened.now_ms)
     except time_input.AmbiguousTime:
@@ -93,7 +92,7 @@ def _read(opened: OpenedTable, reading: time_input.ParsedTime) -> None:
 
 
 def _roundings(opened: OpenedTable, asked_ms: int, found: AsOf | None) -> None:
-    """Both rules side by side, each with the engine's own answer and the ways on from it."""
+    """Show both rounding rules side by side, each with the engine's own result and links."""
     if found is None:
         st.html(markup.note("warning", words.TOO_EARLY))
     branch = MAIN if found is None else found.branch
@@ -107,20 +106,21 @@ def _roundings(opened: OpenedTable, asked_ms: int, found: AsOf | None) -> None:
         point, engine = _first_after(opened, asked_ms, branch, found)
         other = None if point is None else snapshot_details.resolve(opened, point)
         lines = [] if other is None else _card(opened, other.snapshot, asked_ms, engine)
-        if other is not None and not opened.heads.capabilities.makes_tags_from_times:
-            lines.append(markup.muted(words.ROUND_UP_ICEBERG))
-        st.html(markup.cards([markup.card(words.ROUND_UP, lines, words.ROUND_UP_NONE)]))
+        title = words.ROUND_UP
+        if not opened.heads.capabilities.makes_tags_from_times:
+            title = words.NEXT_COMMIT
+            lines += [markup.muted(words.ROUND_UP_ICEBERG)] if lines else []
+        st.html(markup.cards([markup.card(title, lines, words.ROUND_UP_NONE)]))
         if other is not None:
             snapshot_details.links(opened, other, here="asof")
 
 
 def _first_after(opened: OpenedTable, asked_ms: int, branch: str, found: AsOf | None) -> tuple[str | None, int | None]:
-    """The point that a tag from this time names, and the engine's own; where no tag can, the commit that follows."""
+    """Return the snapshot that a tag created from this time would name, and the engine's own result. If tags cannot be
+    created from a time, return the next commit."""
     if not opened.heads.capabilities.makes_tags_from_times:
         line = opened.heads.main.snapshots
-        after = next((each for each in line if each.time_ms >= asked_ms), None) if found is None else found.after
-        exact = found is not None and found.gap_ms == 0
-        snapshot = found.snapshot if exact and found is not None else after
+        snapshot = min((each for each in line if each.time_ms >= asked_ms), key=lambda each: each.time_ms, default=None)
         return (None, None) if snapshot is None else (str(snapshot.id), snapshot.id)
     try:
         named = tag_target(opened.heads, time_ms=asked_ms, branch=branch)
@@ -131,15 +131,19 @@ def _first_after(opened: OpenedTable, asked_ms: int, branch: str, found: AsOf | 
 
 
 def _answer(opened: OpenedTable, found: AsOf, asked_ms: int | None) -> None:
-    """Before, the answer (which stands above already where a time was asked for), after; under them why."""
+    """Show the previous snapshot, the result (unless already shown above for a time) and the next one, with the reason
+    below."""
 
     def beside(each: Snapshot | None) -> list[markup.Piece]:
         away = None if each is None else words.from_this(found.snapshot.id, found.snapshot.time_ms - each.time_ms)
         return _card(opened, each) + ([] if away is None else [away])
 
+    after = beside(found.after)
+    if found.after is not None and found.after.time_ms < found.snapshot.time_ms:  # main was set back to an older one
+        after.append(markup.in_hue("consumer", words.SET_BACK))
     cards = [
         markup.card(words.ASOF_BEFORE, beside(found.before), words.ASOF_NOTHING_BEFORE),
-        markup.card(words.ASOF_AFTER, beside(found.after), words.ASOF_NOTHING_AFTER),
+        markup.card(words.ASOF_AFTER, after, words.ASOF_NOTHING_AFTER),
     ]
     if asked_ms is None:
         cards.insert(1, markup.card(words.ASOF_THIS, _card(opened, found.snapshot), "", strong=True))
@@ -156,7 +160,7 @@ def _answer(opened: OpenedTable, found: AsOf, asked_ms: int | None) -> None:
 def _card(
     opened: OpenedTable, snapshot: Snapshot | None, asked_ms: int | None = None, engine: int | None = None
 ) -> list[markup.Piece]:
-    """A snapshot; how far it is from the time asked for, and what the engine's own search finds there."""
+    """Render a snapshot: its distance from the requested time and what the engine's own search returns."""
     if snapshot is None:
         return []
     lines: list[markup.Piece] = [
@@ -174,7 +178,7 @@ def _card(
 
 
 def _strip(opened: OpenedTable, found: AsOf) -> None:
-    """The same answer on the time axis, with its neighbours, and the time asked for where there is one."""
+    """Show the result on the time axis, with its neighbours and the requested time, if any."""
     asked = found.snapshot.time_ms + found.gap_ms if found.gap_ms is not None else None
     near = [each.time_ms for each in (found.before, found.snapshot, found.after) if each is not None]
     near += [asked] if asked is not None else []

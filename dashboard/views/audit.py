@@ -1,6 +1,6 @@
-"""Audit: every change made from here, who asked for it, what it planned and what it did, path by path.
+"""Audit: all changes made from this machine, who made them, what was planned and what was done, file by file.
 
-What is filtered by and which run is open stand in the address.
+The URL holds the filters and the selected run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _PICKED = "audit.picked"
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _read(path: str, grown: tuple[int, ...]) -> tuple[list[Run], str | SnapscopeError]:
-    """Every run, newest first, and the head of the chain or why it is none; anew whenever the journal has grown."""
+    """Return all runs, newest first, and the head of the hash chain or why it is broken; re-read whenever the journal
+    grows."""
     journal = Journal()
     try:
         head: str | SnapscopeError = journal.verify()
@@ -42,7 +43,7 @@ def _read(path: str, grown: tuple[int, ...]) -> tuple[list[Run], str | Snapscope
 
 
 def _grown(journal: Journal) -> tuple[int, ...]:
-    """What differs as soon as anything was written to the journal, by us or by others."""
+    """Return a key that changes with every write to the journal, by this process or another one."""
     found = [journal.entries()]
     for path in (journal.path, journal.path.with_name(f"{journal.path.name}-wal")):
         try:
@@ -76,7 +77,7 @@ def draw() -> None:
 
 
 def _verdict(runs: Sequence[Run], head: str | SnapscopeError, journal: Journal) -> None:
-    """How many plans were exact, and whether the journal is what was written."""
+    """Show how many plans were matched exactly, and whether the journal is intact."""
     same, ended = audit.badge(runs)
     if ended:
         explain_figure.beside(markup.headline(words.audit_exact(same, ended)), words.HOW_EXACT)
@@ -87,7 +88,7 @@ def _verdict(runs: Sequence[Run], head: str | SnapscopeError, journal: Journal) 
 
 
 def _elsewhere(found: Sequence[Run]) -> None:
-    """Runs of other tables that did not end: this table's own is offered above."""
+    """List the unfinished runs of other tables; the current table's is offered above."""
     if not found:
         return
     with st.expander(words.audit_open(len(found))):
@@ -99,7 +100,7 @@ def _elsewhere(found: Sequence[Run]) -> None:
 
 
 def _wanted(runs: Sequence[Run], own: str, zone: str) -> audit.Wanted:
-    """The filters, as the address has them."""
+    """Read the filters from the URL."""
     kinds = {run.change_kind: words.CHANGE_NAMES.get(run.change_kind, run.change_kind) for run in runs}
     tables = {EVERY_TABLE: words.AUDIT_ALL} | {run.table: audit.title(run.table) for run in runs if run.table != own}
     with st.container(horizontal=True, vertical_alignment="bottom", key="audit_filters"):
@@ -128,13 +129,13 @@ def _list(opened: OpenedTable, journal: Journal, runs: Sequence[Run], found: Seq
     columns |= {name: grid.number(words.AUDIT_COLUMNS[name]) for name in ("files", "bytes")}
     shown_runs = audit.frame(found[: grid.SHOWN_ROWS], opened.zone)
     if url_state.get("of") != EVERY_TABLE:
-        shown_runs = shown_runs.drop(columns="table")  # it is the same in every line
+        shown_runs = shown_runs.drop(columns="table")  # the same on every row
     ids = [run.id for run in found]
     picked = grid.choose(shown_runs, GRID, columns=columns, names=ids)
     if picked is not None:
         url_state.put(run=ids[picked])
     elif st.session_state.get(_PICKED) == ids:
-        url_state.put(run=None)  # the row was let go
+        url_state.put(run=None)  # the row was deselected
     st.session_state[_PICKED] = None if picked is None else ids
     _exports(opened, journal, found)
     shown = next((run for run in runs if run.id == url_state.get("run")), None)

@@ -1,4 +1,5 @@
-"""Diff: click two points; which files, partitions, columns and options differ, compaction told apart."""
+"""Diff: pick two versions and see which files, partitions, columns and options differ, with compaction shown
+separately."""
 
 from __future__ import annotations
 
@@ -41,26 +42,26 @@ def draw() -> None:
 
 
 def _pick(opened: OpenedTable) -> tuple[PickedVersion | None, PickedVersion | None]:
-    """The strip to click on, and the same two points as boxes."""
+    """Draw the clickable timeline and the box of A; B is the version chosen in the heading, latest if none is."""
     a, b = url_state.get("a"), url_state.get("b")
     st.caption(words.DIFF_PICK_A if a is None else words.DIFF_PICK_B if b is None else words.DIFF_TEACH)
     window = lanes.window_of(url_state.get("window"))
     whole = axis(opened.heads)
     shown = whole.within(window)
     chosen: dict[str, str] = {}
-    for letter, point in (("A", a), ("B", b)):
+    for letter, point in (("A", a), ("B", b or "latest")):
         if point is not None:
             try:
                 name = snapshot_details.resolve(opened, point).point
             except SnapscopeError:
-                continue  # the line under its box says why
+                continue  # the line below its box shows the error
             chosen[name] = chosen.get(name, "") + letter
     figure = charts.timeline(shown, frame.hues(), opened.zone, chosen=chosen)
     lanes.draw(figure, charts.legend(shown), CHART, _clicked)
     if window is not None:
         lanes.window_line(window, len(shown.dots), opened.zone)
     with st.container(key="diff_points"):
-        first, swap, second = st.columns([10, 2, 10])
+        first, swap, second = st.columns([10, 2, 10], vertical_alignment="top")
         with first:
             one = picker.pick(words.POINT_A, opened.heads, name="a")
         swap.button(
@@ -68,8 +69,15 @@ def _pick(opened: OpenedTable) -> tuple[PickedVersion | None, PickedVersion | No
             width="stretch",
         )  # fmt: skip
         with second:
-            other = picker.pick(words.POINT_B, opened.heads, name="b")
-    return one, other
+            st.html(markup.labelled(words.POINT_B, _second(opened)))
+    return one, opened.picked
+
+
+def _second(opened: OpenedTable) -> str:
+    """Describe B; if it cannot be resolved, the line below the box in the heading says why."""
+    if (b := opened.picked) is None:
+        return words.DETAIL_NONE
+    return pointing.resolved(b.text, b.point, b.found, opened.zone, opened.now_ms)
 
 
 def _clicked(carried: str) -> None:
@@ -81,7 +89,7 @@ def _clicked(carried: str) -> None:
 
 
 def _swap() -> None:
-    url_state.put(a=url_state.get("b"), b=url_state.get("a"))
+    url_state.put(a=url_state.get("b") or "latest", b=url_state.get("a"))
 
 
 def _show(opened: OpenedTable, history: History, found: Diff) -> None:
@@ -184,7 +192,7 @@ def _files(found: Diff, *, hide: bool) -> None:
 
 
 def _settings(opened: OpenedTable, history: History, found: Diff) -> None:
-    """Columns by id, options, statistics."""
+    """Show changes to columns (by id), options and statistics."""
     table = loading.table(opened.ref.location)
     counted = [contents.analyzed(table, history, point) for point in (found.a, found.b)]
     changes = differences.settings(found, *counted)

@@ -1,6 +1,6 @@
-"""Doctor: Java, Spark, packages, stores, catalogs, directories and versions, each with what to do where it is not well.
+"""Doctor: checks Java, Spark, packages, stores, catalogs, directories and versions, each with a remedy if it fails.
 
-The quick looks are drawn one by one; Spark is started only on a click.
+Quick checks are shown one after the other; Spark only starts on a click.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def draw() -> None:
     with st.container(key="doctor"):
         for group in doctor.GROUPS:
             st.html(markup.panel_title(words.DOCTOR_GROUPS[group]))
-            own = _looked(group, places)  # what was found before stays in its place meanwhile: nothing jumps
+            own = _looked(group, places)  # keep earlier results in place meanwhile, so that nothing jumps
             found += own
             st.html(_lines(own) if own else markup.note("info", words.DOCTOR_NO_PLACES))
     problems, warnings = (sum(each.level == level for each in found) for level in (doctor.PROBLEM, doctor.WARNING))
@@ -66,13 +66,13 @@ def _table(found: Sequence[Finding]) -> None:
 
 
 def _sign(found: Finding) -> markup.Html:
-    if found.level == doctor.OK and found.remedy:  # not there, and nothing here needs it
+    if found.level == doctor.OK and found.remedy:  # missing, but not needed here
         return markup.muted(words.DOCTOR_ABSENT)
     return markup.chip(_SIGNS[found.level], words.DOCTOR_LEVELS[found.level])
 
 
 def _lines(found: Sequence[Finding]) -> str:
-    """The findings of a group, the worst first."""
+    """Render the findings of a group, worst first."""
     ordered = sorted(found, key=lambda each: doctor.LEVELS.index(each.level))
     rows = [
         (

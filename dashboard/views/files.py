@@ -1,4 +1,4 @@
-"""Files: what a point consists of, who keeps a file and until when, and how healthy the files are."""
+"""Files: what a version consists of, who holds a file and until when, and how healthy the files are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from core.analysis import file_tree
+from core.analysis import file_map, file_tree
 from core.analysis import inspection as contents
 from core.analysis.file_health import Health
 from core.errors import SnapscopeError
@@ -18,7 +18,7 @@ from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.charts import timeline as charts
 from dashboard.charts import treemap
-from dashboard.components import errors, explain_figure, frame, grid, inputs, paged_table, version_picker
+from dashboard.components import errors, explain_figure, frame, grid, inputs, paged_table
 from dashboard.components.changes import plan
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import file_lifetime
@@ -35,15 +35,10 @@ def draw() -> None:
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
-    with st.container(key="files_head"):
-        left, right = st.columns([2, 3], gap="medium", vertical_alignment="top")
-        with left:
-            picked = version_picker.pick(words.FILES_POINT, opened.heads, name="point", default="latest")
-        with right:
-            _file_box()
+    _file_box()
     if history is None:
         return
-    point = None if picked is None else picked.found
+    point = None if opened.picked is None else opened.picked.found
     file = url_state.get("file")
     if file is not None:
         with errors.boundary():
@@ -67,7 +62,7 @@ def _file_box() -> None:
 
 
 def _live(history: History, point: AsOf | None) -> pa.Table | None:
-    """The point's files where it can be read; the panes below say why where it cannot."""
+    """Return the files of the version if it can be read; if not, the panes below show why."""
     if point is None or history.incomplete.get(history.position(point.point)):
         return None
     return loading.files(history, point)
@@ -86,13 +81,13 @@ def _panes(opened: OpenedTable, history: History, point: AsOf) -> None:
 
 
 def _in_folder(opened: OpenedTable, history: History, point: AsOf) -> pa.Table | None:
-    """The files of the address' folder, under the way down to it; None where there are none, which is said."""
+    """List the files of the folder in the URL, below the path to it. If there are none, say so and return None."""
     files = loading.files(history, point)
     folder = url_state.get("folder") or ""
     inside = file_tree.below(files, folder)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="files_way"):
         way = [(opened.ref.name, ""), *file_tree.steps(folder)]
-        for number, (name, to) in enumerate(way[:-1]):  # an address may name `a//b`, or `/a`: steps without a name
+        for number, (name, to) in enumerate(way[:-1]):  # URLs may hold `a//b` or `/a`: skip empty names
             st.button(
                 table_tree.inline(name), key=f"files.way.{number}.{to}", type="tertiary", on_click=_go, args=(to,)
             )
@@ -129,7 +124,11 @@ def _map(opened: OpenedTable, history: History, point: AsOf) -> None:
             _go(to.removeprefix(treemap.FOLDER))
 
     explain_figure.caption(words.MAP_HELP, words.HOW_MAP)
-    figure = treemap.figure(level, frame.hues(), url_state.get("file"))
+    with st.container(horizontal=True, vertical_alignment="center", key="files_shades"):
+        by = inputs.one_of(words.SHADE, "by", words.SHADES, file_map.AGE)
+        shades = file_map.values(history, inside, level, folder, by, opened.now_ms)
+        st.html(markup.scale(*words.scale(by, shades)))
+    figure = treemap.figure(level, frame.hues(), url_state.get("file"), shades)
     st.plotly_chart(
         lanes.Drawn(figure), key=key, theme=None, config=charts.CONFIG, on_select=clicked, selection_mode="points",
         alt=words.MAP_ALT,
@@ -152,7 +151,7 @@ def _map(opened: OpenedTable, history: History, point: AsOf) -> None:
 
 
 def _jump(**to: str) -> None:
-    """Go where a chosen row leads. A file that is shown already stays."""
+    """Navigate to the target of the selected row. The file shown, if any, stays."""
     if any(url_state.get(name) != value for name, value in to.items()):
         url_state.put(**to)
         st.rerun()
@@ -269,7 +268,7 @@ def _columns(opened: OpenedTable, history: History, point: AsOf) -> None:
 
 
 def _file(opened: OpenedTable, history: History) -> str:
-    """The path of the address' file; empty where it names none, which is said above."""
+    """Return the path of the file in the URL; empty if there is none or if it is invalid, which is shown above."""
     try:
         return file_lifetime.named(opened, history, url_state.get("file") or "")
     except SnapscopeError:
@@ -295,7 +294,7 @@ def _health(opened: OpenedTable, history: History, point: AsOf) -> None:
 
 
 def _what_helps(opened: OpenedTable, found: Health, point: AsOf) -> None:
-    """The command that would help, where a figure asks for one."""
+    """Show the command that fixes a bad health figure."""
     asks = found.small_files > found.places or (found.runs is not None and found.runs.amount >= (found.trigger or 0))
     if not asks and not found.delete_rows:
         st.html(markup.note("info", words.HEALTH_HELPS_NOT))

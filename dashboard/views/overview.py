@@ -1,4 +1,4 @@
-"""Home: which tables there are, what is new, what expires soon, what needs attention; names come first."""
+"""Home: the tables, what is new, what expires soon and what needs attention. Table names appear first."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ from core.formats.table_format import TableRef
 from core.model.references import Heads, Tag
 from dashboard import data as loading
 from dashboard import url_state, visits, words
-from dashboard.components import errors, explain_figure, frame
+from dashboard.components import errors, explain_figure, frame, inputs
 from dashboard.formatting import markup, units
 from dashboard.url_state import UrlState
 from dashboard.view_models import home, table_tree
-from dashboard.view_models.notices import Notice
+from dashboard.view_models.notices import PROBLEM, Notice
 
-PAGE_SIZE = 50
-FEW = 8  # so many tables are all watched
-SHOWN = 12  # lines of what ends soon and of what to mind
+FEW = 8  # up to this many tables, all are watched
+SHOWN = 12  # maximum rows of "expires soon" and "needs attention"
 REDRAW_S = 0.2
-ASIDE_S = 0.5  # a table that takes longer is waited for after the others
+_FACTS = "snapscope.home.facts"
+ASIDE_S = 0.5  # tables that take longer are waited for after the others
 
 
 @dataclass
 class Read:
-    """What this run has read of the tables on the page."""
+    """What this run has read so far about the tables on the page."""
 
     facts: list[home.TableFacts] = field(default_factory=list)
     notes: list[tuple[str, Notice]] = field(default_factory=list)
     ends: list[tuple[int, str, Tag, str]] = field(default_factory=list)
     marks: dict[str, visits.Json] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)  # tables that could not be read
     known: int = 0  # tables that were seen before
     changed: int = 0
 
@@ -50,19 +51,18 @@ def draw(place: UrlState) -> None:
     told = st.empty()
     told.html(markup.note("info", words.reading_tables(0, len(listing.tables), "…", 0, 0)))
     visit, stars = _remembered()
-    tables = _filtered(listing.tables)
-    starred = [ref for ref in tables if ref.location in stars]
-    others = [ref for ref in tables if ref.location not in stars]
-    shown = (starred + others)[:PAGE_SIZE]
+    tables, sort = _filtered(listing.tables)
+    ordered = _ordered(tables, sort, stars)
+    shown = ordered[: home.MOST]
     with st.container(key="overview_table", gap=None):
         left, right = st.columns([2, 7], vertical_alignment="bottom")
         left.html(markup.column_name(words.TABLE))
-        right.html(home.head())
+        right.html(home.head(sort))
         slots = [_line(ref, ref.location in stars) for ref in shown]
     if not tables:
         st.html(markup.note("info", words.NO_MATCH))
-    if len(tables) > PAGE_SIZE:
-        st.html(markup.note("info", words.capped_tables(PAGE_SIZE, len(tables))))
+    if len(tables) > home.MOST:
+        st.html(markup.note("info", words.capped_tables(home.MOST, len(tables))))
     _stories(listing)
     minding, ending = st.columns([3, 2], gap="large")
     with minding:
@@ -82,11 +82,12 @@ def draw(place: UrlState) -> None:
     for ref, slot in zip(shown, slots, strict=True):
         try:
             reading = loading.BackgroundRead(ref)
-            if not reading.wait(ASIDE_S):  # the others are read first
+            if not reading.wait(ASIDE_S):  # read the others first
                 late.append((ref, slot, reading))
                 continue
         except SnapscopeError as error:
             slot.html(markup.note("problem", str(error)))
+            found.failed.append(ref.title)
             continue
         fill(ref, slot, reading)
     for ref, slot, reading in late:
@@ -96,10 +97,12 @@ def draw(place: UrlState) -> None:
     with ends:
         _ends(found, place.zone)
     _news(told, visit, found, place.now_ms, place.zone)
+    if _ordered(tables, sort, stars) != ordered:
+        st.rerun()  # the figures are known now: the rows move to where they belong
 
 
 def _stories(listing: Warehouse) -> None:
-    """What a demo has in store, as questions."""
+    """Draw the events of the demo warehouse as questions."""
     with errors.boundary():
         told = stories.what_happened(listing)
         if told:
@@ -115,7 +118,8 @@ def _stories(listing: Warehouse) -> None:
 
 
 def _remembered() -> tuple[visits.Visit | None, tuple[str, ...]]:
-    """The visit and the stars; where they cannot be read or kept, why, and the page goes on without."""
+    """Return the last visit and the starred tables. If they cannot be read or written, show why and continue without
+    them."""
     try:
         return visits.begin(), visits.watched()
     except SnapscopeError as error:
@@ -123,18 +127,66 @@ def _remembered() -> tuple[visits.Visit | None, tuple[str, ...]]:
         return None, ()
 
 
-def _filtered(tables: tuple[TableRef, ...]) -> list[TableRef]:
+def _filtered(tables: tuple[TableRef, ...]) -> tuple[list[TableRef], str]:
+    """Draw what chooses and sorts the tables; return those chosen and the order, "" if none was chosen."""
     if database := url_state.get("database"):
         tables = tuple(ref for ref in tables if ref.database == database)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(words.of_database(table_tree.inline(database)), width="content")
             st.button(words.ALL_TABLES, type="tertiary", on_click=lambda: url_state.put(database=None))
-    if len(tables) <= FEW:
-        return list(tables)
-    text = st.text_input(
-        words.SEARCH, type="search", placeholder=words.SEARCH, label_visibility="collapsed", key="overview.search"
+    if len(tables) < 2:
+        return list(tables), ""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="overview_order"):
+        text = st.session_state["overview.filter"] = url_state.get("filter") or ""
+        st.text_input(
+            words.FILTER,
+            text,
+            type="search",
+            placeholder=words.FILTER,
+            label_visibility="collapsed",
+            key="overview.filter",
+            on_change=lambda: url_state.put(filter=st.session_state["overview.filter"]),
+        )
+        found = [ref for ref in tables if text.strip().casefold() in ref.title.casefold()]
+        return found, _sort(len(found) <= home.MOST)
+
+
+def _sort(is_all_read: bool) -> str:
+    """Draw the choice of an order. By figures only if those of all tables are read: others could belong on top."""
+    names = {"": words.SORT_UNSET, "name": words.TABLE}
+    names |= {name: words.OVERVIEW_COLUMNS[name] for name in home.FIGURES} if is_all_read else {}
+    sort = url_state.get("sort") or ""
+    column = sort.removeprefix("-")
+    if column not in names:
+        sort = column = ""
+    st.session_state["overview.sort"] = column
+    st.selectbox(
+        words.SORT,
+        list(names),
+        list(names).index(column),
+        format_func=lambda name: f"{words.SORT}: {names[name]}",
+        key="overview.sort",
+        help=words.SORT_HELP if is_all_read else words.sort_capped(home.MOST),
+        label_visibility="collapsed",
+        width=inputs.WIDE,
+        on_change=lambda: url_state.put(sort=st.session_state["overview.sort"]),
     )
-    return [ref for ref in tables if (text or "").strip().lower() in ref.title.lower()]
+    is_reversed = sort.startswith("-")
+    st.button(
+        words.REVERSE,
+        key="overview.reverse",
+        icon=":material/arrow_upward:" if is_reversed else ":material/arrow_downward:",
+        help=words.REVERSE,
+        disabled=not column,
+        on_click=lambda: url_state.put(sort=column if is_reversed else f"-{column}"),
+    )
+    return sort
+
+
+def _ordered(tables: list[TableRef], sort: str, stars: tuple[str, ...]) -> list[TableRef]:
+    if not sort:
+        return sorted(tables, key=lambda ref: ref.location not in stars)
+    return home.ordered(tables, sort, st.session_state.get(_FACTS, {}))
 
 
 def _line(ref: TableRef, is_starred: bool) -> DeltaGenerator:
@@ -169,7 +221,8 @@ def _fill(
     told: DeltaGenerator,
     tables: int,
 ) -> None:
-    """First what the references say, then what the manifests say; a table that fails keeps its line and says why."""
+    """Fill a table's row, first from its references, then from its manifests; if reading fails, the row stays and shows
+    why."""
     drawn = time.monotonic()
 
     def progress(done: int, total: int) -> None:
@@ -187,11 +240,14 @@ def _fill(
             facts = loading.facts(heads, place.now_ms, progress)
     except SnapscopeError as error:
         slot.html(markup.note("problem", str(error)))
+        found.failed.append(ref.title)
         return
     news = "" if visit is None else _since(ref, heads, facts, visit, found, place)
     slot.html(home.line(facts, place.zone, place.now_ms, news))
     found.facts.append(facts)
-    found.notes += [(ref.title, note) for note in facts.notes]
+    st.session_state.setdefault(_FACTS, {})[ref.location] = facts
+    worth = home.noteworthy(facts, None if visit is None else visit.before_ms, place.now_ms)
+    found.notes += [(ref.title, note) for note in (*facts.notes, *worth)]
     found.ends += [(*each, ref.title) for each in home.ending(heads, place.now_ms)]
     found.marks[ref.location] = mark(heads, *facts.exactly, time.time_ns() // 1_000_000)
 
@@ -199,18 +255,18 @@ def _fill(
 def _since(
     ref: TableRef, heads: Heads, facts: home.TableFacts, visit: visits.Visit, found: Read, place: UrlState
 ) -> markup.Piece:
-    """What is new in a watched table since the visit before this one."""
+    """Render what is new in a watched table since the previous visit."""
     before = visit.marks.get(ref.location)
     if not home.is_mark(before):
         return "" if visit.before_ms is None else markup.muted(words.SINCE_NEW_TABLE)
     new = since(before, heads, *facts.exactly, place.now_ms)
     found.known += 1
     found.changed += not new.is_quiet
-    return home.news(new, place.zone, place.now_ms)
+    return home.news(new, place.zone, place.now_ms, facts.newest)
 
 
 def _news(told: DeltaGenerator, visit: visits.Visit | None, found: Read, now_ms: int, zone: str) -> None:
-    """The one line over the tables; what they look like now is kept for the next visit."""
+    """Draw the summary line above the tables, and store their current state for the next visit."""
     if visit is None:
         told.empty()
         return
@@ -224,13 +280,14 @@ def _news(told: DeltaGenerator, visit: visits.Visit | None, found: Read, now_ms:
 
 
 def _notes(found: Read) -> None:
-    worst = home.worst_first(found.notes)
+    unread = [(title, Notice(PROBLEM, words.TABLE_UNREAD)) for title in found.failed]
+    worst = home.worst_first([*unread, *found.notes])
     if not worst:
         st.html(markup.note("info", words.NOTHING_TO_MIND))
     for number, (table, note) in enumerate(worst):
-        with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="top", gap="small", key=f"about_table.note.{number}"):
             if number < SHOWN:
-                frame.link("timeline", table_tree.inline(table), table=table, point=None, window=None)
+                frame.link("timeline", table_tree.inline(table), table=table, point=note.point, window=None)
             st.html(markup.note(note.level, note.text))
         if number == 2 * SHOWN:
             st.html(markup.note("info", words.more_lines(len(worst) - number - 1)))
@@ -241,8 +298,8 @@ def _ends(found: Read, zone: str) -> None:
     soon = sorted(found.ends, key=lambda each: each[:2])
     if not soon:
         st.html(markup.note("info", words.ENDS_NONE))
-    for left, point, tag, table in soon[:SHOWN]:
-        with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+    for number, (left, point, tag, table) in enumerate(soon[:SHOWN]):
+        with st.container(horizontal=True, vertical_alignment="top", gap="small", key=f"about_table.end.{number}"):
             frame.link("tags", table_tree.inline(table), table=table, point=None, branch=None)
             st.html(home.ends(left, point, tag, zone))
     if len(soon) > SHOWN:

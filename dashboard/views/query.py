@@ -1,6 +1,6 @@
-"""Query: SQL over the table as it was, at one point or comparing two; since when a condition holds; what was asked.
+"""Query: SQL on past versions, on one version or comparing two; bisect; the query history.
 
-It runs as a job outside the script and can be cancelled. An answer is shown only beside the question it answers.
+Queries run as background jobs and can be cancelled. A result is only shown next to the query that produced it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ HELD_MS = 3_600_000
 
 
 class Question(NamedTuple):
-    """What an answer is an answer to. A tuple, since each run of this page makes its classes anew."""
+    """The query that a result belongs to. A tuple, because each run of this page creates its classes again."""
 
     sql: str
     at: str
@@ -52,7 +52,7 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SubmittedQuery:
-    """A question that was run: its job, and the line of history it makes."""
+    """A submitted query: its job and its history entry."""
 
     id: str
     question: Question
@@ -95,15 +95,9 @@ def _chosen(mode: str | None) -> str | None:
 
 
 def _ask(opened: OpenedTable, history: History | None) -> None:
-    with st.container(key="query_points"):
-        left, right = st.columns(2)
-        with left:
-            at = version_picker.pick(words.QUERY_POINT, opened.heads, name="point", default="latest")
-        with right:
-            before = version_picker.pick(
-                words.QUERY_BEFORE, opened.heads, name="before", placeholder=words.QUERY_OPTIONAL
-            )
-    # what names no point is left to the query, which refuses it
+    at = opened.picked
+    before = version_picker.pick(words.QUERY_BEFORE, opened.heads, name="before", placeholder=words.QUERY_OPTIONAL)
+    # a text that is not a version is rejected by the query itself
     at_point = at.point if at else url_state.get("point") or "latest"
     before_point = before.point if before else url_state.get("before")
     sql = _form(opened, history, at_point, before_point, at.found if at else None)
@@ -112,7 +106,7 @@ def _ask(opened: OpenedTable, history: History | None) -> None:
         return
     question = Question(sql, at_point, before_point, _engine())
     asked: SubmittedQuery | None = st.session_state.get(_asked_key(opened))
-    if asked is not None and background_jobs.find(asked.id) is None:  # so long ago that it is forgotten
+    if asked is not None and background_jobs.find(asked.id) is None:  # the job is too old and was discarded
         asked = None
     if asked is not None and asked.question != question:
         spark_job.stop(asked.id)
@@ -128,10 +122,10 @@ def _ask(opened: OpenedTable, history: History | None) -> None:
 
 
 def _start_spark(job: background_jobs.Job) -> None:
-    """Start Spark behind the page, so that the first query need not wait for it."""
-    from core.spark.sql import warm_up  # Spark is slow to load, and only this needs it
+    """Start Spark in the background, so that the first query does not have to wait for it."""
+    from core.spark.sql import warm_up  # Spark is slow to import, and only needed here
 
-    warm_up.warm_up()  # what goes wrong is said by the first query
+    warm_up.warm_up()  # errors are reported by the first query
 
 
 def _sql_key(opened: OpenedTable) -> str:
@@ -143,17 +137,16 @@ def _asked_key(opened: OpenedTable) -> str:
 
 
 def _engine() -> str:
-    """Who the reader asks."""
+    """Let the reader choose the engine."""
     return str(st.session_state.get(ENGINE, commands.PLAIN))
 
 
 def _form(opened: OpenedTable, history: History | None, at: str, before: str | None, found: AsOf | None) -> str:
-    """The editor, what it may name and its limits; Ctrl+Enter in the editor runs it. Answers the SQL as last run or
-    linked."""
+    """Draw the editor, the columns and the limits; Ctrl+Enter runs the query. Returns the SQL as last run or linked."""
     key, name = _sql_key(opened), cells.quoted(opened.ref.name)
     linked = url_state.get("sql")
     if key not in st.session_state or (linked is not None and linked != st.session_state.get(f"{key}.linked")):
-        st.session_state[key] = linked or cells.first_query(name)  # another address, other words
+        st.session_state[key] = linked or cells.first_query(name)  # the URL changed, so does the SQL
     st.session_state[f"{key}.linked"] = linked
     asked: SubmittedQuery | None = st.session_state.get(_asked_key(opened))
     job = background_jobs.find(asked.id if asked else None)
@@ -192,7 +185,7 @@ def _submit(opened: OpenedTable, history: History, at: str, before: str | None) 
     sql = str(st.session_state[_sql_key(opened)]).strip()
     url_state.put(sql=sql)
     st.session_state[f"{_sql_key(opened)}.linked"] = url_state.get("sql")
-    if not sql or is_call(sql):  # a CALL is planned by the page, and run by its own button
+    if not sql or is_call(sql):  # the page plans a CALL; its own button runs it
         return
     id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
     row_cap, timeout_s = st.session_state[CAP], st.session_state[TIMEOUT]
@@ -212,10 +205,10 @@ def _submit(opened: OpenedTable, history: History, at: str, before: str | None) 
 
     def work(job: background_jobs.Job) -> object:
         point = resolve(history.heads, at)
-        if is_held:  # by a tag that is only there to keep what is read: the point stays what was asked for
+        if is_held:  # a temporary tag pins the version during the query; report the requested version
             hold(table, point, HELD_MS, time.time_ns() // 1_000_000)
         answer = _query(job, opened, history, question._replace(at=point.point), row_cap, timeout_s)
-        return replace(answer, point=point), _note(entry, answer)  # by the rule of what was asked for
+        return replace(answer, point=point), _note(entry, answer)  # keep the rule of the request
 
     asked: SubmittedQuery | None = st.session_state.get(_asked_key(opened))
     spark_job.stop(asked.id if asked else None)
@@ -227,7 +220,7 @@ def _submit(opened: OpenedTable, history: History, at: str, before: str | None) 
 def _query(
     job: background_jobs.Job, opened: OpenedTable, history: History, question: Question, row_cap: int, timeout_s: int
 ) -> QueryAnswer:
-    from core.spark.query import query  # Spark is slow to load, and only this needs it
+    from core.spark.query import query  # Spark is slow to import, and only needed here
 
     return query.query(
         loading.table(opened.ref.location),
@@ -245,7 +238,7 @@ def _query(
 
 
 def _note(entry: kept.Entry, answer: QueryAnswer) -> SnapscopeError | None:
-    """Write it into the history; what goes wrong there takes nothing from the answer."""
+    """Add the query to the history; an error there does not affect the result."""
     told = {"rows": answer.table.num_rows, "ms": round(answer.seconds * 1000), "resolved": answer.point.point}
     try:
         user_state.change(kept.HISTORY, lambda before: kept.noted(before, {**entry, **told}), [])
@@ -260,12 +253,12 @@ def _answer(
     answer, problem = found
     if problem is not None:
         st.html(markup.note("warning", f"{words.NOT_NOTED} {problem}"))
-    exactly = asked.question._replace(at=answer.point.point)  # a name may be given anew meanwhile
+    exactly = asked.question._replace(at=answer.point.point)  # a name may move in the meantime
     rows.draw(answer, history, asked.id, lambda: _count(opened, history, asked.id, exactly))
 
 
 def _count(opened: OpenedTable, history: History, id: str, question: Question) -> None:
-    """All rows of an answer that was cut off, counted when asked for by the same gate within the same time."""
+    """Count all rows of a truncated result on request, with the same checks and time limit."""
     of, counting = st.session_state.get(COUNT, (None, None))
     job = background_jobs.find(counting) if of == id else None
     if job is None or job.cancelled.is_set():
@@ -299,7 +292,7 @@ def _begin_count(opened: OpenedTable, history: History, id: str, question: Quest
 
 
 def _teach(opened: OpenedTable, found: AsOf | None, *, has_before: bool) -> None:
-    """Nothing was asked yet: what suits this table."""
+    """Before the first query, show what is useful for this table."""
     schema = found.schema if found is not None else opened.heads.main.schema
     if schema is None:
         return

@@ -1,6 +1,9 @@
-"""Retention: choose what may expire; see exactly what that frees and why the rest stays, before anything happens."""
+"""Retention on one screen: choose what may expire by a preset, the curve or the boxes; what that reclaims, the
+confirmation and the button stay in sight."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -8,18 +11,25 @@ from core.errors import Invalid
 from core.formats.iceberg import retention
 from core.model import time_input
 from core.model.actions import Change, DeleteTags, Expire
+from core.model.history import History
+from core.model.plan import Plan
 from core.model.references import MAIN
 from core.units import parse_duration_ms
 from dashboard import data as loading
 from dashboard import url_state, words
-from dashboard.components import errors, frame, inputs
+from dashboard.components import errors, frame, inputs, storage_price
 from dashboard.components.changes import plan as plans
 from dashboard.components.frame import OpenedTable
-from dashboard.components.history import retention_curve
+from dashboard.components.history import recovery_goal, retention_curve
 from dashboard.formatting import markup, units
 
 MILLISECONDS_DIGITS = 12  # a shorter number is a count of something else
-EXPIRE, TAGS, CHANGELOGS = "expire", "tags", "changelogs"
+EXPIRE, TAGS, CHANGELOGS, GOAL = "expire", "tags", "changelogs", "goal"
+RULES = ("keep_max", "keep_min", "older", "max_deletes")  # by their names in the address
+MORE = ("max_deletes", "rules", "drop", "tags_older", "ended")
+AT_ONCE = "0 s"  # an age that every snapshot has
+
+Rules = Mapping[str, str]
 
 
 def draw() -> None:
@@ -31,35 +41,101 @@ def draw() -> None:
     has_changelogs = any(line.changelogs for line in opened.heads.lines)
     modes = {EXPIRE: words.MODE_EXPIRE, TAGS: words.MODE_TAGS}
     modes |= {CHANGELOGS: words.MODE_CHANGELOGS} if has_changelogs else {}
-    mode = inputs.one_of(words.MODE, "mode", modes, EXPIRE)
+    modes[GOAL] = words.MODE_GOAL
+    with st.container(horizontal=True, vertical_alignment="center", key="retention_modes"):
+        mode = inputs.one_of(words.MODE, "mode", modes, EXPIRE)
+        if mode == EXPIRE:
+            _presets(opened)
+        st.space("stretch")
+        with errors.boundary():
+            storage_price.draw()
+    if mode == GOAL:
+        if history is not None:
+            with errors.boundary():
+                recovery_goal.draw(opened, history)
+        return
+    change, plan = None, None
     with errors.boundary():
         change = {EXPIRE: _expire, TAGS: _tags, CHANGELOGS: _changelogs}[mode](opened)
-        if change is None:
-            _teach(opened, mode)
-        elif history is not None:
+        if change is not None and history is not None:
             plan = loading.plan(history, change, opened.now_ms)
-            plans.draw(opened, plan, history)
-            plans.carry_out(opened, plan)
+    if change is None and mode == TAGS:
+        _teach(opened)
+    if history is None:
+        return
+    branch = change.branch if change is not None else MAIN
+    _screen(opened, history, plan, branch, has_curve=mode == EXPIRE)
+    if plan is not None:
+        with errors.boundary():
+            plans.details(opened, plan, history)
             plans.command_of(opened, plan)
-        if history is not None:
-            st.html(markup.panel_title(words.LAB))
-            branch = change.branch if change is not None else MAIN
-            retention_curve.draw(
-                opened, history, branch, loading.plan(history, change, opened.now_ms) if change else None
-            )
+    st.html(markup.panel_title(words.LAB))
+    retention_curve.draw(opened, history, branch)
+    if plan is not None:
+        with errors.boundary():
+            plans.footer(opened, plan)
 
 
-def _expire(opened: OpenedTable) -> Expire | None:
-    """The expiry asked for, None while no rule is set. `Invalid` for a text that is neither a length nor a time."""
+def _screen(opened: OpenedTable, history: History, plan: Plan | None, branch: str, *, has_curve: bool) -> None:
+    """The curve and, beside it, what the plan comes to; where the plan is refused, the curve still chooses another."""
+    with st.container(key="retention_split"):
+        left, right = st.columns(2, gap="medium") if has_curve else (None, st.container())
+        if left is not None:
+            with left, errors.boundary():
+                retention_curve.slider(opened, history, branch, plan, lambda number: _put(_newest(opened, number)))
+        if plan is not None:
+            with right, errors.boundary():
+                plans.summary(opened, plan)
+
+
+# presets --------------------------------------------------------------------------------------------------------------
+
+
+def _newest(opened: OpenedTable, number: int) -> Rules:
+    """The rules by which exactly so many snapshots stay."""
+    if opened.heads.capabilities.refs_have_retention:
+        return {"keep_min": str(number), "older": AT_ONCE}
+    return {"keep_max": str(number), "keep_min": str(number)}
+
+
+def _presets(opened: OpenedTable) -> None:
+    """Rules that people ask for by name. Each fills the boxes below it; none is on where these say something else."""
+    known: Mapping[str, Rules] = {"policy": {}, "newest": _newest(opened, 5), "older": {"older": "30 d"}}
+    now = {name: value for name in RULES if (value := url_state.get(name)) is not None}
+    key = "retention.preset"
+    st.session_state[key] = next((name for name, rules in known.items() if rules == now), None)
+    st.segmented_control(
+        words.PRESETS,
+        list(known),
+        format_func=lambda name: words.PRESET[name],
+        key=key,
+        on_change=lambda: _put(known.get(st.session_state[key] or "", {})),
+        label_visibility="collapsed",
+    )
+
+
+def _put(rules: Rules) -> None:
+    """These rules, and no others."""
+    url_state.put(**{name: rules.get(name) for name in RULES})
+
+
+# what is asked for ----------------------------------------------------------------------------------------------------
+
+
+def _expire(opened: OpenedTable) -> Expire:
+    """The expiry asked for; the table's own policy while nothing is. `Invalid` for a text that is neither a length nor
+    a time."""
     if opened.heads.capabilities.refs_have_retention:
         return _expire_refs(opened)
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
         branch, keep_max, keep_min, older = _policy(opened)
-        most = inputs.whole(words.MAX_DELETES, "max_deletes", words.MAX_DELETES_HELP)
-        rules = inputs.one_of(words.RULE_SET, "rules", words.RULE_SETS, "newest")
-    dropped, ended, tags_older_ms = _tags_too(opened, branch)
-    if keep_max is None and keep_min is None and older is None:
-        return None
+    is_asked = any(url_state.get(name) for name in MORE)
+    with st.expander(words.MORE_RULES, is_asked):
+        with st.container(horizontal=True, vertical_alignment="bottom", key="retention_more"):
+            most = inputs.whole(words.MAX_DELETES, "max_deletes", words.MAX_DELETES_HELP)
+            rules = inputs.one_of(words.RULE_SET, "rules", words.RULE_SETS, "newest")
+        dropped, ended, tags_older_ms = _tags_too(opened, branch)
+    keep_max, keep_min = _completed(opened, branch, keep_max, keep_min)
     retained_ms, older_than_ms = _age(older, opened.zone, opened.now_ms)
     return Expire(
         branch=branch,
@@ -75,7 +151,20 @@ def _expire(opened: OpenedTable) -> Expire | None:
     )
 
 
-def _expire_refs(opened: OpenedTable) -> Expire | None:
+def _completed(opened: OpenedTable, branch: str, most: int | None, least: int | None) -> tuple[int | None, int | None]:
+    """Where one number alone is given and the table's own option contradicts it, it is both: that is what was meant."""
+    options = (opened.heads.line(branch) or opened.heads.main).options
+    own_least, own_most = (options.get(f"snapshot.num-retained.{end}", "") for end in ("min", "max"))
+    if most is not None and least is None and own_least.isdecimal() and int(own_least) > most:
+        st.html(markup.note("info", words.completed(words.KEEP_MIN, most)))
+        return most, most
+    if least is not None and most is None and own_most.isdecimal() and int(own_most) < least:
+        st.html(markup.note("info", words.completed(words.KEEP_MAX, least)))
+        return least, least
+    return most, least
+
+
+def _expire_refs(opened: OpenedTable) -> Expire:
     """The same for Iceberg: the whole table at once, each branch by its own rule, refs named to go first."""
     names = [ref.name for ref in opened.heads.refs if ref.name != MAIN]
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
@@ -83,18 +172,14 @@ def _expire_refs(opened: OpenedTable) -> Expire | None:
         age_ms = retention.number(opened.heads.main.options, retention.MAX_SNAPSHOT_AGE, retention.FIVE_DAYS_MS)
         older = inputs.text(words.OLDER_THAN, "older", words.CUTOFF_HELP, words.own_age(units.whole(age_ms)))
         dropped = inputs.several(words.REFS_TOO, "drop", names, words.REFS_HINT) if names else ()
-    if keep_min is None and older is None and not dropped:
-        return None
     retained_ms, older_than_ms = _age(older, opened.zone, opened.now_ms)
     return Expire(retain_min=keep_min, time_retained_ms=retained_ms, older_than_ms=older_than_ms, drop_tags=dropped)
 
 
-def _changelogs(opened: OpenedTable) -> Expire | None:
+def _changelogs(opened: OpenedTable) -> Expire:
     """The same for long-lived changelogs."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
         branch, keep_max, keep_min, older = _policy(opened)
-    if keep_max is None and keep_min is None and older is None:
-        return None
     retained_ms, older_than_ms = _age(older, opened.zone, opened.now_ms)
     if older_than_ms is not None:
         raise Invalid(words.CHANGELOG_AGE, remedy=words.CHANGELOG_AGE_NEXT)
@@ -117,7 +202,8 @@ def _policy(opened: OpenedTable) -> tuple[str, int | None, int | None, str | Non
 
 
 def _tags_too(opened: OpenedTable, branch: str) -> tuple[tuple[str, ...], bool, int | None]:
-    """What of the branch's tags goes in the same plan: named ones, those past their own time, those made before."""
+    """Choose which tags of the branch to delete in the same plan: by name, expired ones, and those created before a
+    time."""
     line = opened.heads.line(branch) or opened.heads.main
     if not line.tags:
         return (), False, None
@@ -130,14 +216,14 @@ def _tags_too(opened: OpenedTable, branch: str) -> tuple[tuple[str, ...], bool, 
 
 
 def _age(text: str | None, zone: str, now_ms: int) -> tuple[int | None, int | None]:
-    """`(length in ms, None)`, `(None, time in ms)` or neither."""
+    """Parse an age: `(duration in ms, None)`, `(None, time in ms)` or neither."""
     if text is None:
         return None, None
     if not text.isdecimal():
         try:
             return parse_duration_ms(text), None
         except Invalid:
-            pass  # then it has to be a time
+            pass  # not a duration, so it must be a time
     found = time_input.moment(text, zone, now_ms)
     if found.form == "number" and len(text) < MILLISECONDS_DIGITS:
         raise Invalid(words.older_than_unread(text), remedy=words.OLDER_THAN_NEXT)
@@ -156,10 +242,7 @@ def _tags(opened: OpenedTable) -> Change | None:
     return DeleteTags(chosen, branch) if chosen else None
 
 
-def _teach(opened: OpenedTable, mode: str) -> None:
-    if mode != TAGS:
-        st.html(markup.empty(words.PREVIEW_EMPTY_EXPIRE, words.RETENTION_TEACH))
-        return
+def _teach(opened: OpenedTable) -> None:
     has_tags = any(line.tags for line in opened.heads.lines)
     st.html(markup.empty(words.PREVIEW_EMPTY_TAGS if has_tags else words.NO_TAGS_TO_DELETE, words.RETENTION_TEACH))
 

@@ -1,4 +1,4 @@
-"""Tags: what each keeps, what deleting it now would free; creating and deleting tags by a plan; branches likewise."""
+"""Tags: what each one holds and what deleting it would reclaim; create and delete tags and branches with a plan."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from dashboard.components.frame import OpenedTable
 from dashboard.components.history import snapshot_details
 from dashboard.formatting import markup, units
 from dashboard.view_models import rows, table_tree
+from dashboard.view_models import version_picker as pointing
 
 GRID = "tags.grid"
 
@@ -55,7 +56,7 @@ def draw() -> None:
 
 
 def _chosen(line: Line, frame_: pd.DataFrame, opened: OpenedTable) -> str | None:
-    """Draw the list; the name of the row that is chosen."""
+    """Draw the list and return the name in the selected row."""
     if len(frame_) > 1:
         st.html(markup.note("info", words.dearest(rows.dearest(frame_, "cost"), rows.dearest(frame_, "later"))))
     ends = "clock" if opened.heads.capabilities.tag_ends_are_wall_clock else "age"
@@ -88,7 +89,7 @@ def _one(opened: OpenedTable, line: Line, name: str) -> None:
 
 
 def _replace(opened: OpenedTable, line: Line, name: str) -> None:
-    """Another snapshot for a tag that is there; what only its old view kept is freed, so it is a plan to confirm."""
+    """Move an existing tag. That reclaims what only the old tag held, so it is a plan to confirm."""
     retained = next(tag.retained for tag in line.tags if tag.name == name)
     own = "" if retained is None else units.whole(round(retained.total_seconds() * 1_000))
     with st.expander(words.replace_tag(table_tree.inline(name)), icon=":material/swap_horiz:"):
@@ -123,16 +124,14 @@ def _rename(opened: OpenedTable, line: Line, name: str) -> None:
 
 
 def _create(opened: OpenedTable, line: Line) -> None:
-    """The form of a new tag; its plan is shown before it is made."""
+    """Draw the form for a new tag; its plan is shown before the tag is created."""
     if not line.snapshots:
         return
     st.html(markup.panel_title(words.TAG_CREATE))
     with st.container(horizontal=True, vertical_alignment="bottom", key="tag_form"):
         asked = plans.cleared("tags.name")
         name = st.text_input(words.TAG_NAME, key=asked, placeholder=words.TAG_NAME_HINT, width=220) or ""
-        picked = version_picker.pick(
-            words.TAG_POINT, opened.heads, name="point", line=line, default="latest", width=inputs.WIDE
-        )
+        point = _to_tag(opened, line)
         kept = st.text_input(
             words.TAG_RETAINED,
             key="tags.kept",
@@ -149,9 +148,8 @@ def _create(opened: OpenedTable, line: Line) -> None:
     if not name.strip():
         st.caption(words.TAG_CREATE_TEACH)
         return
-    if picked is None:
+    if point is None:
         return
-    point = picked.found.snapshot.id
     if time and time.strip():
         found = tag_target(opened.heads, time_ms=inputs.moment(time, opened.zone, opened.now_ms), branch=line.branch)
         point = found.snapshot.id
@@ -162,6 +160,24 @@ def _create(opened: OpenedTable, line: Line) -> None:
     st.html(markup.headline(plan.headline))
     plans.carry_out(opened, plan, clears="tags.name")
     plans.command_of(opened, plan)
+
+
+def _to_tag(opened: OpenedTable, line: Line) -> int | None:
+    """Show the snapshot that a new tag gets: the chosen version, else the newest of the branch. None if there is none
+    on this branch."""
+    found = None if opened.picked is None else opened.picked.found
+    if url_state.get("point") is None:
+        snapshot = line.latest
+    elif found is None:
+        snapshot = None  # the line below the box in the heading says why
+    elif opened.heads.capabilities.branches_are_directories and found.branch != line.branch:
+        st.html(markup.picked(words.elsewhere(found.branch, line.branch), "problem"), width="content")
+        return None
+    else:
+        snapshot = found.snapshot
+    told = words.DETAIL_NONE if snapshot is None else pointing.told(snapshot, opened.zone, opened.now_ms)
+    st.html(markup.labelled(words.TAG_POINT, told), width="content")
+    return None if snapshot is None else snapshot.id
 
 
 def _retained_ms(kept: str | None) -> int | None:

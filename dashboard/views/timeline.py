@@ -1,19 +1,23 @@
-"""Timeline: everything the table still knows, on a true time axis; click a point for all its commit says."""
+"""Timeline: all snapshots, tags and branches on a true time axis; click a version for its commit details."""
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
+from core.analysis.commit_sentences import attention_sentence
 from core.errors import SnapscopeError
 from core.model.history import History
+from core.model.references import MAIN
 from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.charts import timeline as charts
 from dashboard.charts import trends
 from dashboard.charts.time_axis import MAX_POINTS, Axis, axis
-from dashboard.components import errors, explain_figure, frame, grid, reports, version_picker
+from dashboard.components import errors, explain_figure, frame, grid, inputs, reports
 from dashboard.components.frame import OpenedTable
-from dashboard.components.history import snapshot_details
+from dashboard.components.history import commit_change, compare, snapshot_details
 from dashboard.components.history import timeline as lanes
 from dashboard.formatting import markup
 from dashboard.view_models import rows
@@ -21,28 +25,53 @@ from dashboard.view_models import rows
 CHART = "timeline.chart"
 _CLICKED = "timeline.clicked"
 _ANCHOR = "timeline.anchor"
+_PAIR = "timeline.pair"
+DOUBLE_CLICK_S = 0.5  # Plotly takes two clicks within 0.3 s for a double click
 
 
 def draw() -> None:
-    opened = frame.open_table(url_state.here())
+    opened = frame.find_table(url_state.here())
+    st.session_state.pop(_PAIR, None)
+    page = st.container()
+    waiting = page.empty()
+    if loading.kept_history(opened.heads) is None:  # reading may take long, and the heading is drawn after it
+        with waiting:
+            frame.name_line(opened)
+    history, problem = None, None
+    try:
+        history = frame.read_history(opened.heads)
+    except SnapscopeError as error:
+        problem = error
+    waiting.empty()
+    with page:
+        _page(opened, history, problem)
+
+
+@st.fragment
+def _page(opened: OpenedTable, history: History | None, problem: SnapscopeError | None) -> None:
+    """Draw the page from its heading on: a click redraws this, and does not read the table again."""
+    opened = frame.with_head(opened)
     frame.need_snapshots(opened)
-    history = frame.history_or_none(opened)
+    if problem is not None:
+        errors.show(problem)
     frame.note_all(opened, history)
     _body(opened, history)
 
 
-@st.fragment
 def _body(opened: OpenedTable, history: History | None) -> None:
     with errors.boundary():
+        if _PAIR in st.session_state:
+            _leave(opened)
         whole = axis(opened.heads)
         window = lanes.window_of(url_state.get("window"))
         shown = whole.within(window)
         teach = words.DENSE if len(shown.dots) > MAX_POINTS else words.CLICK_A_POINT
         lanes.shown_line(window, shown, opened.zone, teach)
+        spacing = inputs.one_of(words.SPACING, "spacing", words.SPACINGS, "time")
         with st.container(key="timeline_split"):
             left, right = st.columns([7, 3], gap="medium")
             with left:
-                _chart(opened, history, shown, window)
+                _chart(opened, history, shown, window, by_commit=spacing == "commit")
                 lanes.windows(whole, window, _chosen_ms(opened), opened.zone)
                 _points(opened, history, shown)
             with right:
@@ -50,28 +79,52 @@ def _body(opened: OpenedTable, history: History | None) -> None:
 
 
 def _chosen_ms(opened: OpenedTable) -> int | None:
-    """When the point of the address was committed."""
+    """Return the commit time of the version in the URL."""
     try:
         point = url_state.get("point")
         return None if point is None else snapshot_details.resolve(opened, point).snapshot.time_ms
     except SnapscopeError:
-        return None  # the panel beside the chart says why
+        return None  # the panel next to the chart shows the error
 
 
-def _chart(opened: OpenedTable, history: History | None, shown: Axis, window: tuple[int, int] | None) -> None:
+def _chart(
+    opened: OpenedTable, history: History | None, shown: Axis, window: tuple[int, int] | None, *, by_commit: bool
+) -> None:
     trend = rows.trend(opened.heads, history).within(window)
     due = _due(opened)
+    unusual = _unusual(opened, history)
     figure = charts.timeline(
-        shown, frame.hues(), opened.zone, trend=trend, chosen=_ring(opened), due=due, window_ms=window
+        shown,
+        frame.hues(),
+        opened.zone,
+        trend=trend,
+        chosen=_ring(opened),
+        due=due,
+        unusual=unusual,
+        window_ms=window,
+        by_commit=by_commit,
     )
-    legend = charts.legend(
-        shown, due, words.LEGEND_DUE["commit" if opened.heads.capabilities.writers_expire else "expiry"]
-    )
-    lanes.draw(figure, legend, CHART, _clicked, words.HOW_TREND, words.HOW_DUE)
+    due_words = words.LEGEND_DUE["commit" if opened.heads.capabilities.writers_expire else "expiry"]
+    legend = charts.legend(shown, due, due_words, unusual)
+    rules = (words.HOW_TREND, words.HOW_DUE, words.HOW_USUAL)
+    lanes.draw(figure, legend, CHART, _clicked, *rules, compared=_compared)
+
+
+def _unusual(opened: OpenedTable, history: History | None) -> dict[str, list[str]]:
+    """Why commits need attention, by point. Nothing where the manifests have not been read: it is not known then."""
+    found: dict[str, list[str]] = {}
+    if history is None:
+        return found
+    for line in opened.heads.lines:
+        for each in loading.unusual(history, line.branch):
+            own = str(each.change.snapshot.id)
+            point = own if line.branch == MAIN else f"branch:{line.branch}/{own}"
+            found.setdefault(point, []).append(words.spoken(attention_sentence(each)))
+    return found
 
 
 def _points(opened: OpenedTable, history: History | None, shown: Axis) -> None:
-    """The same points for keyboards and screen readers, made once somebody opens them."""
+    """List the same versions for keyboards and screen readers, rendered only once opened."""
     opens = st.expander(words.POINTS_TABLE, icon=":material/table_rows:", key="timeline.table", on_change="rerun")
     if not opens.open:
         return
@@ -87,12 +140,12 @@ def _due(opened: OpenedTable) -> frozenset[str]:
     try:
         return rows.due(loading.ends(opened.heads, opened.now_ms), opened.now_ms)
     except SnapscopeError:
-        return frozenset()  # the panel beside the chart says why
+        return frozenset()  # the panel next to the chart shows the error
 
 
 def _ring(opened: OpenedTable) -> dict[str, str]:
-    """A ring round the point of the address. A click's own highlight is the browser's: the figure stays as it is, so
-    zoom survives a click."""
+    """Draw a ring around the version in the URL. The highlight of a click is done in the browser: the figure itself
+    does not change, so the zoom survives a click."""
     point = url_state.get("point")
     if point != st.session_state.get(_CLICKED):
         st.session_state[_ANCHOR] = point
@@ -103,25 +156,42 @@ def _ring(opened: OpenedTable) -> dict[str, str]:
     try:
         return {snapshot_details.resolve(opened, anchor).point: ""}
     except SnapscopeError:
-        return {}  # the panel beside the chart says why
+        return {}  # the panel next to the chart shows the error
 
 
 def _clicked(carried: str) -> None:
     if lanes.window_of(carried):
         url_state.put(window=carried)
+    elif compare.is_open():
+        _compared(url_state.get("point") or "latest", carried)
     else:
         st.session_state[_CLICKED] = carried
         url_state.put(point=carried)
 
 
+def _compared(one: str, other: str) -> None:
+    """Remember two versions to compare: a page can only be left while it is drawn, not while it hears a click."""
+    st.session_state[_PAIR] = one, other, time.monotonic() + DOUBLE_CLICK_S
+
+
+@st.fragment(run_every=DOUBLE_CLICK_S)
+def _leave(opened: OpenedTable) -> None:
+    """Leave for the diff once no second click can make this a double click. Plotly sends an event for that one too,
+    and an event from a page that has been left makes Streamlit clear the new page."""
+    one, other, from_s = st.session_state[_PAIR]
+    if time.monotonic() >= from_s:
+        del st.session_state[_PAIR]
+        compare.to_diff(opened, one, other)
+
+
 def _detail(opened: OpenedTable, history: History | None) -> None:
-    newest = "latest" if opened.heads.main.snapshots else None
-    picked = version_picker.pick(words.COLUMN["point"], opened.heads, name="point", default=newest, hidden=True)
-    if picked is None:
+    if opened.picked is None:
         return
-    found = picked.found
+    found = opened.picked.found
     explain_figure.beside(markup.panel_title(words.point_title(found)), words.HOW_TREND, words.HOW_DUE)
     snapshot_details.neighbours(opened, found)
+    commit_change.draw(opened, history, found)
+    compare.draw(opened, found)
     snapshot_details.draw(opened, history, found)
     if history is not None:
         reports.of_table(opened, history, found)

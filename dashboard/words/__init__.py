@@ -1,11 +1,11 @@
-"""Every word the dashboard shows, a module for each page. Pages hold no sentences of their own.
+"""All texts of the dashboard, one module per page. Pages contain no sentences of their own.
 
-Law: a sentence names the thing, the number with its unit, and where it helps the next step. Text that others wrote
-(names of tables, tags, users) goes through `html.escape` before it enters a chart's hover text.
+Invariant: a sentence names the object, the number with its unit and, where useful, the next step. Text written by
+others (names of tables, tags, users) is escaped with `html.escape` before it is used in a chart's hover text.
 
-Pages say `words.NAME`, whichever module here holds it, so no name stands in two of them. The words here are English;
-`words.NAME` is what they are in the reader's language (`formatting/language.py`). So it is said while a page is drawn,
-never at import.
+Pages use `words.NAME`, whichever module defines it, so names are unique across the modules. The texts here are in
+English; `words.NAME` returns them in the reader's language (`formatting/language.py`). It must therefore be read while
+a page is drawn, never at import time.
 """
 
 import sys
@@ -30,8 +30,10 @@ from dashboard.words.frame import *
 from dashboard.words.notices import *
 from dashboard.words.overview import *
 from dashboard.words.query import *
+from dashboard.words.recovery_goal import *
 from dashboard.words.retention import *
 from dashboard.words.retention_curve import *
+from dashboard.words.runs import *
 from dashboard.words.tags import *
 from dashboard.words.timeline import *
 from dashboard.words.version_picker import *

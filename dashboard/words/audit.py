@@ -1,4 +1,4 @@
-"""Changes under way, their receipts, and the journal."""
+"""Changes in progress, their receipts, and the journal."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, ngettext
 from dashboard.words.explanations import Rule
 
-JOB_STARTING = N_("Starting")
 JOB_DISMISS = N_("Dismiss")
-JOB_TWICE = N_("This plan has been submitted already.")
-JOB_TWICE_NEXT = N_("Wait for it to end; its progress is shown on this page.")
+JOB_TWICE = N_("This plan has already been submitted.")
+JOB_TWICE_NEXT = N_("Wait until it finishes; this page shows its progress.")
 
 
 def job_busy(subject: str) -> str:
-    return _("Another change of {subject} is being carried out.", subject=subject)
+    return _("Another change of {subject} is running.", subject=subject)
 
 
 def receipt(found: Receipt) -> str:
@@ -29,32 +28,32 @@ def receipt(found: Receipt) -> str:
         outcome=_(_OUTCOMES[found.outcome]),
         files=units.plural(len(found.deleted), "file"),
     )
-    return text + _("{freed_bytes} freed.", freed_bytes=units.size(found.freed_bytes))
+    return text + _("{freed_bytes} reclaimed.", freed_bytes=units.size(found.freed_bytes))
 
 
 def carried_out(run: Run, started: str) -> str:
-    """When, by whom and what, beside a receipt: whoever sees it may not have pressed the button."""
+    """Say when, by whom and what was changed: the reader may not be the person who pressed the button."""
     return _("On {started} by {who}: {headline}", started=started, who=run.who, headline=run.plan["headline"])
 
 
 _OUTCOMES = {
     "done": N_("Done:"),
-    "cancelled": N_("Cancelled; what had gone by then:"),
-    "incomplete": N_("Not everything could be deleted:"),
+    "cancelled": N_("Cancelled. Until then:"),
+    "incomplete": N_("Incomplete:"),
 }
 
 
-RESUME = N_("Carry on")
-UNDO = N_("Take back")
+RESUME = N_("Resume")
+UNDO = N_("Undo")
 UNFINISHED_WAYS: Mapping[bool, str] = {
-    False: N_("Carry it on on the command line, or here once changes are allowed"),
-    True: N_("Carry it on, or take it back, on the command line; or here once changes are allowed"),
+    False: N_("Resume it on the command line, or here once changes are allowed"),
+    True: N_("Resume or undo it on the command line, or here once changes are allowed"),
 }
 CHANGE_NAMES: Mapping[str, str] = {
     "Expire": N_("Expire snapshots"),
     "DeleteTags": N_("Delete tags"),
     "CreateTag": N_("Create a tag"),
-    "ReplaceTag": N_("Replace a tag"),
+    "ReplaceTag": N_("Move a tag"),
     "RenameTag": N_("Rename a tag"),
     "CreateBranch": N_("Create a branch"),
     "ReplaceBranch": N_("Replace a branch"),
@@ -66,18 +65,18 @@ CHANGE_NAMES: Mapping[str, str] = {
     "ClearConsumers": N_("Clear consumers"),
     "CleanOrphans": N_("Clean up orphans"),
     "DropPartitions": N_("Drop partitions"),
-    "Truncate": N_("Truncate"),
+    "Truncate": N_("Truncate table"),
     "Compact": N_("Compact"),
     "Analyze": N_("Analyze"),
 }
 _STATES: Mapping[str, str] = {
-    "started": N_("stopped before it changed anything"),
+    "started": N_("stopped before anything changed"),
     "references removed": N_("stopped before any file was deleted"),
     "sweep started": N_("stopped while deleting files"),
-    "failed": N_("stopped by a problem"),
-    "cancelled": N_("cancelled by its user"),
+    "failed": N_("stopped by an error"),
+    "cancelled": N_("cancelled by the user"),
     "done": N_("done"),
-    "undone": N_("taken back"),
+    "undone": N_("undone"),
 }
 
 
@@ -87,18 +86,18 @@ def run_state(run: Run) -> str:
 
 def run_done(run: Run) -> str:
     receipt = run.receipt or {}
-    gone = receipt["deleted"]  # a number, or (of tags and commits) their names
+    gone = receipt["deleted"]  # a number or, for tags and commits, their names
     number = gone if isinstance(gone, int) else len(gone)
     if run.change_kind not in DELETING:
         return units.plural(number, "reference")
     size = units.size(int(receipt["freed_bytes"]))
-    return ngettext("{count} file, {size} freed", "{count} files, {size} freed", number, size=size)
+    return ngettext("{count} file, {size} reclaimed", "{count} files, {size} reclaimed", number, size=size)
 
 
 def unfinished(run: Run, started: str) -> str:
     what = _(CHANGE_NAMES.get(run.change_kind, run.change_kind))
     text = _(
-        "“{what}”, started {started} by {who}, did not end: {run_state}.",
+        "“{what}”, started {started} by {who}, did not finish: {run_state}.",
         what=what,
         started=started,
         who=run.who,
@@ -113,37 +112,42 @@ AUDIT_OF = N_("Table")
 AUDIT_ANY = N_("All")
 AUDIT_SINCE = N_("From")
 AUDIT_UNTIL = N_("Before", context="filter")
-AUDIT_TIME_HELP = N_("A date or a time, such as 2026-11-01 or 2026-11-01 08:00, in the zone shown on the left.")
+AUDIT_TIME_HELP = N_("A date or time, such as 2026-11-01 or 2026-11-01 08:00, in the zone shown on the left.")
 AUDIT_TIME_HINT = "2026-11-01"
 AUDIT_TEXT = N_("Text")
 AUDIT_TEXT_HELP = N_(
-    "Looked for in ids, fingerprints, tables, names of tags and points, what was asked and what was said."
+    "Searches ids, fingerprints, tables, names of tags, branches and snapshots, requests and messages."
 )
-AUDIT_TEXT_HINT = N_("a tag, a run, a path of a table")
-AUDIT_EMPTY = N_("No change was made from here yet.")
+AUDIT_TEXT_HINT = N_("a tag, a run, a table path")
+AUDIT_EMPTY = N_("No changes have been made yet.")
 AUDIT_EMPTY_NEXT = N_(
-    "Every tag, expiry and clean-up carried out here or on the command line is listed with its plan and receipt."
+    "Every change run here or on the command line, such as a tag, an expiry or a clean-up, "
+    "is listed with its plan and receipt."
 )
-AUDIT_NONE_HERE = N_("No change of this table was made from here yet.")
-AUDIT_NONE_HERE_NEXT = N_("All tables, chosen above, shows what was done to the others.")
-AUDIT_NONE = N_("No run fits these filters.")
-AUDIT_NONE_NEXT = N_("Take one of them away, or look at all tables.")
+AUDIT_NONE_HERE = N_("No changes to this table have been made yet.")
+AUDIT_NONE_HERE_NEXT = N_("Choose All tables above to see changes to other tables.")
+AUDIT_NONE = N_("No run matches these filters.")
+AUDIT_NONE_NEXT = N_("Remove a filter, or choose All tables.")
 AUDIT_PICK = N_("Choose a row to see its plan, its receipt and every path it deleted.")
 AUDIT_ENDED = N_("Ended")
-AUDIT_DONE = N_("Gone")
-AUDIT_CREATED = N_("Made")
+AUDIT_DONE = N_("Deleted")
+AUDIT_CREATED = N_("Created")
 AUDIT_TOOK = N_("Took")
-AUDIT_EXACTLY = N_("As planned")
-AUDIT_COMMAND = N_("The command that ran exactly this plan, or refuses where the table is not as it was then")
+AUDIT_EXACTLY = N_("Matches plan")
+AUDIT_COMMAND = N_("The command that runs exactly this plan; it refuses if the table has changed since")
 AUDIT_FINGERPRINT = N_("Fingerprint")
 AUDIT_REFERENCE = N_("reference")
 AUDIT_FATES: Mapping[bool, str] = {True: N_("deleted", context="fate"), False: N_("not deleted")}
-AUDIT_POINT_COLUMNS: Mapping[str, str] = {"point": N_("Point"), "verdict": N_("Verdict"), "reasons": N_("Why")}
+AUDIT_POINT_COLUMNS: Mapping[str, str] = {
+    "point": N_("Snapshot or tag"),
+    "verdict": N_("Decision"),
+    "reasons": N_("Why"),
+}
 AUDIT_FILE_COLUMNS: Mapping[str, str] = {
     "path": N_("Path"),
     "kind": N_("Kind"),
     "bytes": N_("Bytes"),
-    "fate": N_("What became of it"),
+    "fate": N_("Result"),
 }
 AUDIT_EVENT_COLUMNS: Mapping[str, str] = {
     "number": N_("Entry", context="its number"),
@@ -153,20 +157,20 @@ AUDIT_EVENT_COLUMNS: Mapping[str, str] = {
 }
 AUDIT_ENTRIES_NOUN = N_("entries")
 AUDIT_EVENTS: Mapping[str, str] = {
-    "started": N_("plan written down"),
+    "started": N_("plan recorded"),
     "references removed": N_("references changed"),
-    "sweep started": N_("deleting began"),
+    "sweep started": N_("deletion started"),
     "swept": N_("files deleted"),
     "failed": N_("failed"),
     "cancelled": N_("cancelled"),
     "done": N_("done"),
-    "undone": N_("taken back"),
+    "undone": N_("undone"),
 }
 AUDIT_OUTCOMES: Mapping[str, str] = {
-    "exact": N_("exactly as planned"),
-    "inexact": N_("not as planned"),
+    "exact": N_("matches the plan"),
+    "inexact": N_("differs from the plan"),
     "ended": N_("done"),
-    "taken back": N_("taken back"),
+    "taken back": N_("undone"),
     "unfinished": N_("unfinished"),
 }
 AUDIT_COLUMNS: Mapping[str, str] = {
@@ -176,29 +180,33 @@ AUDIT_COLUMNS: Mapping[str, str] = {
     "who": N_("Who"),
     "outcome": N_("Outcome"),
     "files": N_("Files"),
-    "bytes": N_("Freed"),
+    "bytes": N_("Reclaimed"),
     "planned": N_("Plan"),
     "took": N_("Took"),
     "run": N_("Run"),
 }
 HOW_EXACT = Rule(
-    N_("Exact plans"),
-    N_("Of the newest 40 runs that ended and delete by a plan: those whose receipt equals the plan that was shown."),
-    N_("The journal: what was planned, written down before the first effect, and the receipt of what was deleted."),
+    N_("Plans carried out exactly"),
     N_(
-        "As many files went as were planned, with as many bytes, and nothing was kept back. Runs that "
-        "were taken back or did not end are not counted, nor changes that delete nothing."
+        "Of the newest 40 finished runs that delete files by a plan: those whose receipt matches "
+        "the plan that was shown."
+    ),
+    N_("The journal: the plan, recorded before the first change, and the receipt of what was deleted."),
+    N_(
+        "The number of files and bytes deleted equals the plan, and no file was kept back. Runs "
+        "that were undone or did not finish are not counted, nor are changes that delete nothing."
     ),
     N_("Runs."),
 )
 HOW_CHAIN = Rule(
-    N_("The chain of hashes"),
-    N_("Entries of the whole journal, of all tables."),
-    N_("The journal itself (state directory, journal.sqlite), read anew whenever it has grown."),
+    N_("Hash chain"),
+    N_("Entries of the whole journal, for all tables."),
+    N_("The journal itself (state directory, journal.sqlite), read again whenever it has grown."),
     N_(
-        "Each entry's SHA-256 covers the one before it, and the first of a run covers its plan, its "
-        "files and the bytes of its references: whatever is altered, taken out or put in breaks it. The "
-        "head, kept elsewhere, proves all of it."
+        "Each entry's SHA-256 covers the previous entry; the first entry of a run also covers "
+        "its plan, its files and the contents of its references. Changing, removing or inserting "
+        "an entry breaks the chain. A copy of the head, kept elsewhere, proves every entry up to "
+        "it."
     ),
     N_("Entries."),
 )
@@ -206,24 +214,24 @@ HOW_CHAIN = Rule(
 
 def audit_exact(same: int, ended: int) -> str:
     return ngettext(
-        "Last {count} plan: {same} exact (what went was what had been shown, file for file).",
-        "Last {count} plans: {same} exact (what went was what had been shown, file for file).",
+        "Last {count} plan: {same} exact (the files deleted were the files shown).",
+        "Last {count} plans: {same} exact (the files deleted were the files shown).",
         ended,
         same=units.count(same),
     )
 
 
 def audit_export(style: str) -> str:
-    return _("Whole journal as {style}", style=style.upper())
+    return _("Download the whole journal as {style}", style=style.upper())
 
 
-AUDIT_CSV = N_("These runs as CSV")
+AUDIT_CSV = N_("Download these runs as CSV")
 
 
 def audit_verified(entries: int, head: str) -> str:
     return ngettext(
-        "Journal verified: {count} entry, unbroken; its head is {head}.",
-        "Journal verified: {count} entries, unbroken; its head is {head}.",
+        "Journal verified: {count} entry, chain intact; its head is {head}.",
+        "Journal verified: {count} entries, chain intact; its head is {head}.",
         entries,
         head=head[:16],
     )
@@ -235,8 +243,8 @@ def audit_shown(shown: int, all: int) -> str:
 
 def audit_open(number: int) -> str:
     return ngettext(
-        "{count} run did not end. Carry on, or take back what can be taken back:",
-        "{count} runs did not end. Carry on, or take back what can be taken back:",
+        "{count} run did not finish. Resume it, or undo what can be undone:",
+        "{count} runs did not finish. Resume them, or undo what can be undone:",
         number,
     )
 
@@ -246,7 +254,7 @@ def audit_files(number: int) -> str:
 
 
 def audit_points(number: int) -> str:
-    return _("Points ({number})", number=units.count(number))
+    return _("Snapshots and tags ({number})", number=units.count(number))
 
 
 def audit_entries(number: int) -> str:
@@ -259,7 +267,7 @@ def audit_warnings(number: int) -> str:
 
 def restored(number: int) -> str:
     return ngettext(
-        "Taken back: {count} reference written back as before.",
-        "Taken back: {count} references written back as before.",
+        "Undone: {count} reference restored.",
+        "Undone: {count} references restored.",
         number,
     )

@@ -1,4 +1,4 @@
-"""Diff: files, rows, schema and commits between two points; columns of long tables."""
+"""Diff: files, rows, schema and commits between two versions; table columns."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, ngettext
 from dashboard.words.retention import GOES
 
-DIFF_TEACH = N_("Click two points: the first is A (before), the second is B (after).")
-DIFF_PICK_A = N_("Click the first point, A, on the timeline, or choose it below.")
-DIFF_PICK_B = N_("Now click the second point, B.")
+DIFF_TEACH = N_("Click two snapshots or tags: the first is A (before), the second is B (after).")
+DIFF_PICK_A = N_("Click version A on the timeline, or choose it below. B is the version at the top of the page.")
+DIFF_PICK_B = N_("B is the latest snapshot. Click another one, or choose it at the top of the page.")
 POINT_A = N_("A (before)")
 POINT_B = N_("B (after)")
 SWAP = "⇄"
-SWAP_HELP = N_("Swap: exchange A and B: what was added becomes removed.")
+SWAP_HELP = N_("Swap A and B: added becomes removed.")
 HIDE_COMPACTION = N_("Hide compaction")
-HIDE_COMPACTION_HELP = N_("Files that only rewrite rows already there are told apart from real change.")
+HIDE_COMPACTION_HELP = N_("Files that only rewrite existing rows are shown apart from real changes.")
 BY_PARTITION = N_("By partition and bucket")
 FILES = N_("Files")
 SCHEMA_OPTIONS = N_("Schema, options, statistics")
 COMMITS = N_("Commits between")
-SAME_POINT = N_("A and B name the same content: there is no difference.")
-NO_FILE_CHANGE = N_("No data file differs between A and B.")
-ONLY_COMPACTION = N_("Only compaction happened: files were rewritten, no row was added or removed.")
+SAME_POINT = N_("A and B have the same content: there is no difference.")
+NO_FILE_CHANGE = N_("The data files of A and B are the same.")
+ONLY_COMPACTION = N_("Only compaction: files were rewritten, no rows were added or removed.")
 ALL_COMPACTED = N_(
-    "Every file that differs came or went by compaction. Rows written between A and B are inside of "
-    "such files: Row changes tells which."
+    "Every file that differs was added or removed by compaction. Rows written between A and "
+    "B are inside these files: see Row changes."
 )
-NO_SCHEMA_CHANGE = N_("Columns, options and statistics are the same at both points.")
+NO_SCHEMA_CHANGE = N_("Columns, options and statistics are the same in both versions.")
 NET = N_("Net")
 ROWS_NOUN = N_("rows")
 NONE_OF: Mapping[str, str] = {"added": N_("no file added"), "removed": N_("no file removed")}
@@ -46,8 +46,8 @@ TREE_COLUMNS: Mapping[str, str] = {
     "removed_bytes": N_("Bytes removed"),
     "removed_rows": N_("Rows removed"),
 }
-DIFF_AS_TABLE = N_("The same as a table")
-CHOOSE_A_FILE = N_("Choose a file to see who brought it, who took it away, and what still keeps it.")
+DIFF_AS_TABLE = N_("As a table")
+CHOOSE_A_FILE = N_("Choose a file to see which commit added it, which removed it, and what still keeps it.")
 SIDES: Mapping[str, str] = {"added": N_("+ added"), "removed": N_("− removed")}
 CHANGES: Mapping[str, str] = {"data": N_("data"), "compaction": N_("compaction"), "deletes": N_("deletes changed")}
 
@@ -71,8 +71,8 @@ def compaction_stat(before: int, after: int, before_bytes: int, after_bytes: int
 
 def hidden_rows(carried: int) -> str:
     return _(
-        "The hidden compaction files hold {carried} that were written between A and B and compacted "
-        "before B. Show compaction to see every row.",
+        "The hidden compaction files contain {carried} that were written between A and B and "
+        "compacted before B. Show compaction to see all rows.",
         carried=units.signed_plural(carried, "row"),
     )
 
@@ -97,13 +97,14 @@ def capped(shown: int, total: int, what: str) -> str:
 ROW_CHANGES = N_("Row changes")
 COMPARE_ROWS = N_("Compare rows")
 COMPARE_ROWS_HELP = N_(
-    "Through Spark, by primary key where there is one, else whole rows. Files that both points hold alike are not read."
+    "Uses Spark: compares by primary key if there is one, otherwise whole rows. Files that "
+    "both versions share are not read."
 )
 COMPARING_CANCELLED = N_("The comparison was cancelled.")
-NO_ROW_CHANGE = N_("No row differs between A and B.")
+NO_ROW_CHANGE = N_("A and B have the same rows.")
 ROW_CHANGES_NAME = "row-changes"
 ROW_SIDES: Mapping[str, str] = {"added": SIDES["added"], "removed": SIDES["removed"], "changed": N_("± changed")}
-TIMES = N_("Times")
+TIMES = N_("Occurrences")
 NULL = "null"
 
 
@@ -133,8 +134,8 @@ def rows_note(found: RowDiff) -> str:
 
 def rows_capped(shown: int) -> str:
     return ngettext(
-        "The first {count} row that differs is shown; the totals above count all.",
-        "The first {count} rows that differ are shown, in order; the totals above count all.",
+        "The first {count} row that differs is shown; the totals above count all rows.",
+        "The first {count} rows that differ are shown, in order; the totals above count all rows.",
         shown,
     )
 
@@ -143,31 +144,31 @@ def sentence(text: str) -> str:
     return _("{text}.", text=text)
 
 
-BACKWARDS = N_("B is older than A: added means what A lacks and B had. Swap to read it forwards in time.")
+BACKWARDS = N_("B is older than A: “added” means rows or files that only B has. Swap to compare forward in time.")
 
 COMMIT_COLUMNS: Mapping[str, str] = {
     "snapshot": N_("Snapshot"),
     "kind": N_("Commit"),
     "committed": N_("Committed"),
-    "ago": N_("How long ago"),
+    "ago": N_("Age"),
     "delta": N_("Rows"),
     "user": N_("Commit user"),
 }
 COMMITS_NOUN = N_("commits")
-SETTING_OF = N_("Of")
+SETTING_OF = N_("Type")
 SETTING = N_("What changed")
 SETTING_COLUMN = N_("column")
 SETTING_OPTION = N_("option")
 SETTING_STATISTICS = N_("statistics")
 NOT_COUNTED = N_("not counted")
 CHANGES_NOUN = N_("changes")
-ROW_KINDS_SHOWN = N_("Kinds of change shown")
-ROW_KINDS_HELP = N_("Only rows of these kinds; all where none is chosen.")
-NO_ROW_OF_KIND = N_("None of the rows shown is of this kind. The totals above count all.")
-NO_COMMITS_BETWEEN = N_("No retained snapshot lies between A and B on one branch.")
+ROW_KINDS_SHOWN = N_("Row changes to show")
+ROW_KINDS_HELP = N_("Shows only rows of these kinds; all if none is chosen.")
+NO_ROW_OF_KIND = N_("None of the rows shown is of this kind. The totals above count all rows.")
+NO_COMMITS_BETWEEN = N_("No retained snapshots between A and B on one branch.")
 FILES_NOUN = N_("files", context="counted")
-POINTS_NOUN = N_("points", context="counted")
-CHANGE_HELP = N_("Compaction: a COMPACT commit brought it, or took it away while its rows live on elsewhere.")
+POINTS_NOUN = N_("snapshots and tags", context="counted")
+CHANGE_HELP = N_("Compaction: a COMPACT commit added the file, or removed it while its rows are kept in other files.")
 BYTES_HELP = N_("Rounded; click a cell for the exact number of bytes.")
 COLUMN: Mapping[str, str] = {
     "side": N_("Side"),
@@ -177,24 +178,24 @@ COLUMN: Mapping[str, str] = {
     "bytes": N_("Size"),
     "rows": N_("Rows"),
     "level": N_("Level"),
-    "change": N_("Because of"),
-    "point": N_("Point"),
-    "verdict": N_("Verdict"),
+    "change": N_("Reason"),
+    "point": N_("Snapshot or tag"),
+    "verdict": N_("Decision"),
     "reasons": N_("Why"),
     "committed": N_("Committed"),
     "kind": N_("Kind"),
     "tag": N_("Tag"),
     "snapshot": N_("Snapshot"),
-    "standing": N_("Standing"),
-    "expires": N_("Expires"),
+    "standing": N_("Status"),
+    "expires": N_("Expires at"),
 }
 
 
 def life_of(name: str) -> str:
-    return _("Life of {name}", name=name)
+    return _("File history of {name}", name=name)
 
 
-# Cells of long tables that are written in the hue of their meaning.
+# table cells that are coloured by meaning
 HUES: Mapping[str, str] = {
     GOES: "freed",
     SIDES["added"]: "added",

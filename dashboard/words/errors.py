@@ -1,4 +1,4 @@
-"""What went wrong, what still works and what to do next; reading and stopping."""
+"""Errors: what went wrong, what still works and what to do next; loading and cancelling."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from dashboard.formatting.language import N_, _, ngettext
 
 ERROR_TITLES: Mapping[str, str] = {
     "NotFound": N_("Not found"),
-    "Invalid": N_("That cannot be asked"),
+    "Invalid": N_("Invalid request"),
     "Conflict": N_("The table has changed"),
     "Corrupt": N_("A file cannot be read"),
     "Unsupported": N_("Not supported here"),
 }
 ERROR_FILE = N_("File")
 ERROR_WORKS: Mapping[str, str] = {
-    "NotFound": N_("Whatever else there is can be used as before."),
-    "Invalid": N_("Nothing was changed. Change the request and ask again."),
-    "Conflict": N_("Nothing more was changed. Look at the new state and confirm again."),
-    "Corrupt": N_("Points that do not need this file can still be opened; totals that do are shown as lower bounds."),
-    "Unsupported": N_("History, files, differences and plans of this table can still be read."),
+    "NotFound": N_("Everything else still works."),
+    "Invalid": N_("Nothing was changed. Correct the request and try again."),
+    "Conflict": N_("Nothing more was changed. Check the new state and confirm again."),
+    "Corrupt": N_("Nothing was changed. Whatever does not need this file still works."),
+    "Unsupported": N_("Nothing was changed. Everything else still works."),
 }
 ERROR_NEXT: Mapping[str, str] = {
-    "NotFound": N_("Pick another one."),
+    "NotFound": N_("Choose another one."),
     "Invalid": N_("Correct the request."),
     "Conflict": N_("Press Refresh."),
-    "Corrupt": N_("Restore the file from a copy, or drop the points that need it by name."),
-    "Unsupported": N_("Use the table's own engine for this."),
+    "Corrupt": N_("Restore the file from a copy, or delete the snapshots or tags that need it, by name."),
+    "Unsupported": N_("Use the table's engine for this."),
 }
 UNEXPECTED = N_("Snapscope itself failed")
 NEXT_STEP = N_("What to do")
@@ -36,20 +36,20 @@ STILL_WORKS = N_("What still works")
 
 def unexpected(kind: str, reference: str) -> str:
     return _(
-        "An error that was not foreseen ({kind}) stopped this page. Nothing was changed. The server's "
-        "log has the details under reference {reference}.",
+        "An unexpected error ({kind}) stopped this page. Nothing was changed. The server's log "
+        "has the details under reference {reference}.",
         kind=kind,
         reference=reference,
     )
 
 
 def moved(table: str) -> str:
-    return _("The table {table} is no longer here: it was moved or deleted since it was listed.", table=table)
+    return _("The table {table} no longer exists here: it was moved or deleted after it was listed.", table=table)
 
 
-MOVED_NEXT = N_("Press Refresh to list the warehouse again, or pick another table.")
+MOVED_NEXT = N_("Press Refresh to list the warehouse again, or choose another table.")
 READ_AGAIN = N_("Read again")
-STOPPED = N_("Reading was stopped.")
+STOPPED = N_("Reading was cancelled.")
 CANCEL = N_("Cancel")
 
 

@@ -1,4 +1,4 @@
-"""How each figure is computed: what it counts, what it is read from, by which rule, in which unit."""
+"""How each figure is computed: what it counts, its source, its rule and its unit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dashboard.formatting.language import N_
 
 
 class Rule(NamedTuple):
-    """The rule behind one figure or a column of them, in words."""
+    """The rule behind a figure or a column of figures, in words."""
 
-    name: str  # of the figure, as the page shows it
+    name: str  # of the figure, as shown on the page
     counts: str
     source: str
     rule: str
@@ -19,241 +19,270 @@ class Rule(NamedTuple):
 
 RULE_PARTS = (N_("Counts"), N_("Read from"), N_("Rule"), N_("Unit"))
 
-_BYTES = N_("Bytes, shown in decimal units: 1 kB is 1,000 bytes. The exact figure stands on hover.")
-_ROWS = N_("Rows as files hold them: before keys are merged and deletion vectors applied.")
-_MANIFESTS = N_("The manifests that the point's snapshot, tag or branch names. No data file is opened.")
+_BYTES = N_("Bytes in decimal units: 1 kB is 1,000 bytes. Hover for the exact figure.")
+_ROWS = N_("Rows as stored in files: before keys are merged and deletion vectors applied.")
+_MANIFESTS = N_("The manifests of the version's snapshot, tag or branch. No data file is opened.")
 _REFERENCES = N_(
-    "The files in snapshot/, tag/ and branch/ (Iceberg: the current metadata.json), read in this very run."
+    "The files in snapshot/, tag/ and branch/ (Iceberg: the current metadata.json), read again at each refresh."
 )
-_HELD = N_("Snapscope's runs: a file is held from the first point that names it live to the last, on every branch.")
+_HELD = N_(
+    "Snapscope's intervals: on every branch, a file is held from the first to the last "
+    "snapshot or tag that lists it as current."
+)
 
 HOW_OVERVIEW_NAMES = Rule(
     N_("Snapshots, tags, branches"),
-    N_("Snapshots that are retained on any branch, and the names that keep others."),
+    N_("Snapshots retained on any branch, and the tags and branches that keep others."),
     _REFERENCES,
-    N_("By listing, never by hints: what lies there is counted."),
-    N_("Numbers of snapshots and names."),
+    N_("By listing the directories, never from hint files: what is there is counted."),
+    N_("Number of snapshots, tags and branches."),
 )
 HOW_LIVE = Rule(
-    N_("Live"),
-    N_("Data files that a reader of main's latest snapshot opens."),
+    N_("Current"),
+    N_("Data files that a reader of the latest snapshot of main opens."),
     _MANIFESTS,
     N_(
-        "Entries added and not deleted, over the base and the delta list of that snapshot. ≥ where a "
-        "manifest cannot be read."
+        "Entries added and not deleted, over the base and delta manifest lists of that snapshot. "
+        "≥ where a manifest cannot be read."
     ),
     _BYTES,
 )
 HOW_ONLY_HISTORY = Rule(
-    N_("Only history holds"),
-    N_("Files of every kind that nothing but older snapshots, tags, changelogs and branches holds."),
+    N_("Held by history only"),
+    N_("Files of every kind held only by older snapshots, tags, changelogs and branches."),
     _MANIFESTS,
     N_(
-        "Snapscope's runs: a file is held from the first point that names it live to the last, on every "
-        "branch. What main's latest snapshot holds is taken away from what anything holds."
+        "Snapscope's intervals: on every branch, a file is held from the first to the last "
+        "snapshot or tag that lists it as current. Files held by the latest snapshot of main are "
+        "subtracted from all held files."
     ),
     _BYTES,
 )
 HOW_ROWS = Rule(
     N_("Rows"),
-    N_("Rows in live files of the snapshot."),
-    N_("The snapshot's own totalRecordCount (Iceberg: total-records of its summary)."),
-    N_("The writer's own count; it is held against the manifests when a table is read in full."),
+    N_("Rows in the current files of the snapshot."),
+    N_("The snapshot's own totalRecordCount (Iceberg: total-records in its summary)."),
+    N_("The writer's own count; it is checked against the manifests when a table is read in full."),
     _ROWS,
 )
 HOW_TIMELINE = Rule(
     N_("Timeline"),
-    N_("One mark for each retained snapshot, tag and branch, at the moment of its commit."),
+    N_("One mark for each retained snapshot, tag and branch, at its commit time."),
     _REFERENCES,
-    N_("Horizontal place is the committer's own clock (timeMillis, timestamp-ms); a lane is a branch."),
+    N_("The horizontal position is the committer's clock (timeMillis, timestamp-ms); each lane is a branch."),
     N_("Milliseconds since 1970, shown in the chosen zone."),
 )
 HOW_TREND = Rule(
-    N_("Rows, files, bytes at each point"),
-    N_("What a reader of the point would open."),
+    N_("Rows, files and bytes per version"),
+    N_("What a reader of the version opens."),
     N_(
-        "The manifests that the point's snapshot, tag or branch names. No data file is opened. Rows come "
-        "from the snapshot itself."
+        "The manifests of the version's snapshot, tag or branch. No data file is opened. Rows "
+        "come from the snapshot itself."
     ),
-    N_("Live files of each point: entries added and not deleted. A point that cannot be read in full is left out."),
-    N_("Rows, files, bytes. Rows as files hold them: before keys are merged and deletion vectors applied."),
+    N_(
+        "Current files of each version: entries added and not deleted. A version that cannot be "
+        "read in full is left out."
+    ),
+    N_("Rows, files, bytes. Rows as stored in files: before keys are merged and deletion vectors applied."),
 )
 HOW_DUE = Rule(
-    N_("What goes by itself"),
-    N_("Points that the next expiry by the table's own options takes."),
-    N_("snapshot.* options of the branch (Iceberg: history.expire.* and each ref's own), tags' own times."),
-    N_("The engine's expiry (Paimon 2.0, Iceberg 1.11), counted from the moment shown in the sidebar."),
-    N_("Points."),
+    N_("Expires automatically"),
+    N_("Snapshots and tags that the next expiry removes by the table's own options."),
+    N_(
+        "The branch's snapshot.* options (Iceberg: history.expire.* and each ref's own), and the "
+        "tags' own retention times."
+    ),
+    N_("The engine's expiry (Paimon 2.0, Iceberg 1.11), with ages counted from the moment shown in the sidebar."),
+    N_("Snapshots and tags."),
 )
 HOW_ASOF = Rule(
-    N_("The answer"),
+    N_("Answer"),
     N_("The one snapshot that a reader of that time, id or name sees."),
     _REFERENCES,
     N_(
-        "A time: the greatest retained id committed at or before it (Iceberg: where main pointed then, "
-        "by the snapshot-log). Tags never answer a time. The engine's own search is walked beside it."
+        "A time: the greatest retained id committed at or before it (Iceberg: where main pointed "
+        "then, by the snapshot-log). A tag is never the answer to a time. The engine's own "
+        "search is shown beside it."
     ),
     N_("Time: milliseconds since 1970, shown in the chosen zone."),
 )
 HOW_DIFF = Rule(
     N_("Added and removed"),
-    N_("Files that are live at B and not at A, and the other way round, with the rows they hold."),
+    N_("Files that are current in B and not in A, and the other way round, with their rows."),
     _MANIFESTS,
     N_(
-        "Sets of live files, not sums of commits: a file that came and went in between is in neither. "
-        "What compaction alone rewrote is counted apart."
+        "Compares sets of current files, not sums of commits: a file added and removed in "
+        "between is in neither. Files that were only rewritten by compaction are counted "
+        "separately."
     ),
-    N_("Files, bytes, rows. Rows as files hold them: before keys are merged and deletion vectors applied."),
+    N_("Files, bytes, rows. Rows as stored in files: before keys are merged and deletion vectors applied."),
 )
 HOW_DIFF_PARTITIONS = Rule(
     N_("By partition"),
-    N_("The same files, each in the partition and bucket its manifest entry names."),
+    N_("The same files, each in the partition and bucket of its manifest entry."),
     _MANIFESTS,
-    N_("Exact sums: the lines add up to the stat line."),
+    N_("Exact sums: the lines add up to the totals above."),
     _BYTES,
 )
 HOW_ENDED = Rule(
-    N_("Ends"),
-    N_("Live files that the newest point of the branch has no more after the commit."),
+    N_("No longer current"),
+    N_("Current files that the newest snapshot of the branch no longer has after the commit."),
     N_("The manifests of that branch's newest snapshot."),
-    N_("None of them is deleted: a point that has them keeps them, until an expiry finds that no point does."),
+    N_(
+        "The commit deletes none of them: snapshots and tags that have them keep them, until an "
+        "expiry finds that none does."
+    ),
     _BYTES,
 )
 HOW_FREED = Rule(
-    N_("Frees"),
-    N_("Files that some going point holds and no remaining point of any branch, tag or changelog does."),
-    N_("Every manifest list and manifest that any point names."),
+    N_("Reclaims"),
+    N_(
+        "Files held by a snapshot or tag that is deleted, and by no remaining snapshot, tag or changelog of any branch."
+    ),
+    N_("Every manifest list and manifest of every snapshot, tag and branch."),
     _HELD,
     _BYTES,
 )
 HOW_KEPT = Rule(
     N_("Keeps"),
-    N_("Files of every kind that some point that stays holds: what going points hold too, and all others."),
+    N_("Files of every kind held by a snapshot or tag that is kept, whether or not a deleted one holds them too."),
     N_("The same manifests."),
-    N_("With what is freed it is everything that any point holds before."),
+    N_("Together with what is reclaimed, this is everything that was held before."),
     _BYTES,
 )
 HOW_TAGS_KEEP = Rule(
-    N_("Kept by tags alone"),
-    N_("Of what going points hold: files that no snapshot that stays holds, but a tag does."),
+    N_("Kept only by tags"),
+    N_("Of the files held by deleted snapshots and tags: those that no kept snapshot holds, but a tag does."),
     N_("The same manifests."),
     _HELD,
     _BYTES,
 )
 HOW_VERDICTS = Rule(
-    N_("Points that go"),
-    N_("Points the change removes, out of all points of the table."),
+    N_("Deleted snapshots and tags"),
+    N_("Snapshots and tags that the change removes, out of all of the table."),
     _REFERENCES,
-    N_("The first rule that keeps a point decides: newest N, age, consumer, tag, branch. It is named per point below."),
-    N_("Points."),
+    N_(
+        "The first rule that keeps a snapshot or tag decides: newest N, age, consumer, tag, "
+        "branch. The table below names the rule for each."
+    ),
+    N_("Snapshots and tags."),
 )
 HOW_CURVE = Rule(
-    N_("Every retention"),
-    N_("What keeping the newest N snapshots of this branch frees, for every N; tags, branches and changelogs stay."),
-    N_("Every manifest list and manifest that any point names."),
+    N_("Reclaimed by retention"),
     N_(
-        "Snapscope's runs: a file is held from the first point that names it live to the last, on every "
-        "branch. Each N is the same question as a plan with that number, answered for all at once."
+        "What keeping the newest N snapshots of this branch reclaims, for every N; tags, "
+        "branches and changelogs are kept."
+    ),
+    N_("Every manifest list and manifest of every snapshot, tag and branch."),
+    N_(
+        "Snapscope's intervals: on every branch, a file is held from the first to the last "
+        "snapshot or tag that lists it as current. Each N equals a plan with that number; all "
+        "are computed at once."
     ),
     _BYTES,
 )
 HOW_HOLDERS = Rule(
-    N_("Who holds the bytes"),
-    N_("Files by the exact set of names that hold them; each file is in one line only."),
-    N_("Every manifest list and manifest that any point names."),
+    N_("Storage by holder"),
+    N_("Files grouped by the exact set of holders; each file is in one line only."),
+    N_("Every manifest list and manifest of every snapshot, tag and branch."),
     N_(
-        "Snapscope's runs: a file is held from the first point that names it live to the last, on every "
-        "branch. A line's bytes are freed only once all of its names are gone. The lines add up to the "
-        "whole table."
+        "Snapscope's intervals: on every branch, a file is held from the first to the last "
+        "snapshot or tag that lists it as current. The bytes of a line are reclaimed only when "
+        "all of its holders are deleted. The lines add up to the whole table."
     ),
     _BYTES,
 )
 HOW_DROPS = Rule(
-    N_("Best tags to drop"),
-    N_("For each number of tags, the set whose dropping frees most, everything else staying."),
-    N_("Every manifest list and manifest that any point names."),
+    N_("Tags that reclaim most"),
+    N_("For each number of tags, the set whose deletion reclaims most if everything else is kept."),
+    N_("Every manifest list and manifest of every snapshot, tag and branch."),
     N_(
-        "Dynamic programming over runs, each answer counted again exactly. Iceberg: what the next expiry "
-        "frees only without them."
+        "Dynamic programming over intervals; each answer is then counted exactly. Iceberg: what "
+        "the next expiry reclaims only without these tags."
     ),
     _BYTES,
 )
 HOW_CALENDAR = Rule(
     N_("Calendar"),
-    N_("Files whose last holder goes by a date; what waits for commits, consumers or for ever keeps its files."),
-    N_("Every manifest list and manifest that any point names, the table's options, each tag's own time."),
     N_(
-        "Snapscope's runs: a file is held from the first point that names it live to the last, on every "
-        "branch. The last date among a file's holders is its date. A date is “not before”: the writer "
-        "that commits next after it deletes."
+        "Files whose last holder expires by a date. Files whose holder waits for commits or "
+        "consumers, or never expires, are kept."
+    ),
+    N_(
+        "Every manifest list and manifest of every snapshot, tag and branch, the table's "
+        "options, and each tag's own retention time."
+    ),
+    N_(
+        "Snapscope's intervals: on every branch, a file is held from the first to the last "
+        "snapshot or tag that lists it as current. The latest date among a file's holders is its "
+        "date. A date means “not before”: the next writer that commits after it deletes the file."
     ),
     _BYTES,
 )
 HOW_TAG_COST = Rule(
-    N_("Frees now"),
-    N_("Files that nothing but this one tag holds."),
-    N_("Every manifest list and manifest that any point names."),
-    N_("Two tags on one snapshot each free nothing alone, so these figures do not add up."),
+    N_("Reclaims now"),
+    N_("Files that only this tag holds."),
+    N_("Every manifest list and manifest of every snapshot, tag and branch."),
+    N_("Of two tags on one snapshot, deleting either alone reclaims nothing, so these figures do not add up."),
     _BYTES,
 )
 HOW_TAG_LATER = Rule(
-    N_("After the policy"),
-    N_("Files that nothing but this tag would hold once every branch's own options have expired what they take now."),
+    N_("After policy expiry"),
+    N_("Files that only this tag would hold after every branch's own options have expired what is due now."),
     N_("The same manifests; the branches' snapshot.* options (Iceberg: history.expire.* and each ref's own)."),
-    N_("The expiry as the next writer would run it, then the same question as for what a tag frees now."),
+    N_("Expires what the next writer would expire, then counts as for what the tag reclaims now."),
     _BYTES,
 )
 HOW_AUTO_TAGS = Rule(
     N_("Automatic tags"),
-    N_("Tags that are due now by the table's own tag.* options, and the next ones."),
+    N_("Tags that are due now by the table's tag.* options, and the next ones."),
     N_("The current schema's options, and the snapshots' commit times and watermarks."),
-    N_("Paimon 2.0's own rule, snapshot by snapshot."),
+    N_("Paimon 2.0's rule, snapshot by snapshot."),
     N_("Tags."),
 )
 HOW_MAP = Rule(
     N_("Map"),
-    N_("Data files live at the point, by partition and bucket."),
+    N_("Data files of the version, by partition and bucket."),
     _MANIFESTS,
-    N_("Every area is the sum of the bytes below it. The smallest are taken together as others; the table has each."),
-    N_("Bytes, shown in decimal units: 1 kB is 1,000 bytes. The exact figure stands on hover."),
+    N_("Every area is the sum of the bytes in it. The smallest are grouped as others; the table lists each."),
+    N_("Bytes in decimal units: 1 kB is 1,000 bytes. Hover for the exact figure."),
 )
 HOW_LIFE = Rule(
-    N_("A file's life"),
-    N_("Snapshots, tags, branches and changelogs that name the file, each stretch without a gap."),
-    N_("The manifests of every point of every branch."),
+    N_("File history"),
+    N_("Snapshots, tags, branches and changelogs that refer to the file, as ranges without gaps."),
+    N_("The manifests of every snapshot and tag of every branch."),
     N_(
-        "Born: the first commit of the line that has it live; removed: the first after the last. The "
-        "last holder by the table's own options and times decides when it may go; no date is told where "
-        "that hangs on commits yet to come."
+        "Added: the first commit of the branch in which the file is current; removed: the first "
+        "commit after the last such one. The holder that expires last, by the table's own "
+        "options and times, decides when the file may be deleted; no date is shown if that "
+        "depends on future commits."
     ),
-    N_("Points; times are of commits."),
+    N_("Snapshots and tags; times are commit times."),
 )
 HOW_COLUMNS = Rule(
     N_("Columns"),
-    N_("Least and greatest value and nulls of each column over the files chosen."),
+    N_("Minimum, maximum and null count of each column over the chosen files."),
     N_(
         "Statistics in manifests (Paimon: _VALUE_STATS and _KEY_STATS; Iceberg: lower_bounds, "
         "upper_bounds, null_value_counts)."
     ),
     N_(
-        "Decoded by the schema a file was written with, matched by column id. What is not written is "
-        "told as such, never as 0. Texts may be cut at 16 characters, or where the table's option says, "
-        "if shorter."
+        "Decoded with the schema the file was written with, matched by column id. Missing "
+        "statistics are shown as missing, never as 0. Texts may be cut at 16 characters, or at "
+        "the shorter length set by the table's option."
     ),
-    N_("Values as the column has them; rows."),
+    N_("Values in the column's type; rows."),
 )
 HOW_HEALTH = Rule(
     N_("Health"),
-    N_("Data files live at the point."),
+    N_("Data files of the version."),
+    N_("The manifests of the version's snapshot, tag or branch. No data file is opened. The version's own options."),
     N_(
-        "The manifests that the point's snapshot, tag or branch names. No data file is opened. The point's own options."
-    ),
-    N_(
-        "Small: what a compaction of the engine takes (Paimon: target-file-size times "
-        "compaction.small-file-ratio; Iceberg: write.target-file-size-bytes times 0.75). Skew: the "
-        "largest bucket against the median one. Sorted runs: each file of level 0 and each other level "
-        "of a bucket. Deleted rows: retractions and deletion vectors (Iceberg: position deletes), for "
-        "each row in files."
+        "Small files: those an engine's compaction would rewrite (Paimon: target-file-size times "
+        "compaction.small-file-ratio; Iceberg: write.target-file-size-bytes times 0.75). Skew: "
+        "the largest bucket compared with the median one. Sorted runs: each level-0 file and "
+        "each other level of a bucket. Deleted rows: retractions and deletion vectors (Iceberg: "
+        "position deletes), relative to rows in files."
     ),
     N_("Files, bytes, rows."),
 )

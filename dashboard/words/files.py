@@ -1,8 +1,8 @@
-"""Files: what a point consists of, who holds a file, and how healthy the files are."""
+"""Files: what a version consists of, who holds a file, and how healthy the files are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -15,13 +15,12 @@ from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, ngettext, noun, spoken
 from dashboard.words.timeline import commit_kind
 
-FILES_POINT = N_("Files at")
 FILES_HERE = N_("Files")
-FILE_BOX = N_("A file's life")
+FILE_BOX = N_("File history")
 FILE_BOX_PLACEHOLDER = N_("Paste a path or a name, or click a file below")
 FILE_BOX_HELP = N_(
-    "A data file, manifest, index or any other file of the table: its path, its URL, or its name "
-    "alone. It need not be live at the point."
+    "A data file, manifest, index or any other file of the table: its path, its URL, or only "
+    "its name. It need not be current in the chosen version."
 )
 CLOSE_FILE = N_("Close")
 PANES: Mapping[str, str] = {
@@ -33,25 +32,25 @@ PANES: Mapping[str, str] = {
 }
 PANE = N_("Part of the page")
 EVERYTHING = N_("Whole table")
-NO_FILES_HERE = N_("No data file is live here.")
-NO_FILES_NEXT = N_("The point holds no rows. Choose another point above, or go up to the whole table.")
-NO_SUCH_FOLDER = N_("No file of this point lies in this folder. Go up, or choose a point that has it.")
+NO_FILES_HERE = N_("No current data files here.")
+NO_FILES_NEXT = N_("This version has no rows. Choose another one above, or go up to the whole table.")
+NO_SUCH_FOLDER = N_("No file of this version is in this folder. Go up, or choose another version.")
 MAP_HELP = N_("Each rectangle is a folder, its area the bytes in it. Click one to look inside; a file shows its life.")
 FIND_HELP = N_("Any part of a path or a partition, whatever its case.")
 NOTHING_FOUND = N_("No file here has that in its path or partition.")
-ITS_LIFE = N_("Life of this manifest")
-LIFE_ALT = N_("When this file was live, and which snapshots, tags and branches hold it, on the table's time axis")
-LIFE_BEFORE = N_("Born here or before")
+ITS_LIFE = N_("Manifest history")
+LIFE_ALT = N_("When this file was current, and which snapshots, tags and branches hold it, on the table's time axis")
+LIFE_BEFORE = N_("Added here or before")
 MAP_ALT = N_("Bytes by partition and bucket, as rectangles")
 FIND = N_("Find")
 FIND_PLACEHOLDER = N_("part of a path or a partition")
-ORDER = N_("Order")
+ORDER = N_("Sort by")
 ORDERS: Mapping[str, str] = {"large": N_("Largest first"), "small": N_("Smallest first"), "path": N_("By path")}
 PREVIOUS_PAGE = N_("Previous", context="page")
 NEXT_PAGE = N_("Next", context="page")
 COLUMNS_NOUN = N_("columns")
 PARTITIONS_NOUN = N_("partitions", context="counted")
-STRETCHES_NOUN = N_("stretches")
+STRETCHES_NOUN = N_("intervals")
 FILE_COLUMN: Mapping[str, str] = {
     "path": N_("File"),
     "change": N_("Entry"),
@@ -79,10 +78,10 @@ FILE_COLUMN: Mapping[str, str] = {
     "small_bytes": N_("Of small files"),
     "column": N_("Column"),
     "type": N_("Type"),
-    "low": N_("Least"),
-    "high": N_("Greatest"),
+    "low": N_("Min"),
+    "high": N_("Max"),
     "nulls": N_("Nulls"),
-    "told": N_("Told by"),
+    "told": N_("Statistics from"),
 }
 LISTS: Mapping[str, str] = {
     "base": N_("base: what was there before the commit"),
@@ -94,35 +93,35 @@ LISTS: Mapping[str, str] = {
 }
 LIST_HEADS = (N_("List"), N_("File"), N_("Size"), N_("Manifests", context="how many"), N_("Added"), N_("Removed"))
 ENTRY_CHANGES: Mapping[str, str] = {"added": N_("+ added"), "removed": N_("− removed"), "existing": N_("carried over")}
-NO_MANIFESTS = N_("The point names no manifest: nothing was ever written under it.")
+NO_MANIFESTS = N_("This version has no manifest: nothing was ever written to it.")
 CHOOSE_MANIFEST = N_("Choose a manifest to see its entries.")
 ALL_MANIFESTS = N_("All manifests")
 SOURCES: Mapping[str, str] = {"append": N_("a write"), "compact": N_("compaction")}
 
-# a file's life
+# file lifetime
 
 NOT_WRITTEN = N_("not written")
-LIFE_LIVE = N_("Live")
+LIFE_LIVE = N_("Current")
 LIFE_HEADS: Mapping[str, str] = {
     "holders_of": N_("Held by"),
-    "points": N_("Points"),
-    "ends": N_("Goes by itself"),
+    "points": N_("Snapshots and tags"),
+    "ends": N_("Expires automatically"),
     "since": N_("From"),
     "until": N_("To"),
 }
-LIFE_NOT_HERE = N_("Not live at the point shown above: it is listed here because other points hold it.")
-LIFE_BORN = N_("Born")
+LIFE_NOT_HERE = N_("Not current in the version shown above: listed because other snapshots or tags hold it.")
+LIFE_BORN = N_("Added")
 LIFE_REMOVED = N_("Removed")
 LIFE_KEPT = N_("Kept by")
 LIFE_WHY = N_("Why it is kept")
-LIFE_EARLIEST = N_("Earliest it can go")
-LIFE_STILL_LIVE = N_("still live in the newest state")
+LIFE_EARLIEST = N_("Earliest possible deletion")
+LIFE_STILL_LIVE = N_("still current in the newest state")
 LIFE_UNKNOWN_END = N_("by a commit that is no longer retained or cannot be read")
-LIFE_UNKNOWN_NOW = N_("not known: the newest state cannot be read in full")
-LIFE_NO_LIVE = N_("live at no point that can be read: only commits name it")
-LIFE_NEVER = N_("no date: nothing takes its last holder away by itself")
+LIFE_UNKNOWN_NOW = N_("cannot be determined: the newest state cannot be read in full")
+LIFE_NO_LIVE = N_("not current in any readable snapshot or tag: only commits refer to it")
+LIFE_NEVER = N_("no date: nothing deletes its last holder automatically")
 LIFE_AFTER_COMMITS = N_("no date is certain: the commits named above are yet to come")
-LIFE_NOW = N_("with the next expiry: its time is over")
+LIFE_NOW = N_("with the next expiry: its retention has ended")
 _HOLDERS = {"snapshot": noun("snapshot"), "tag": noun("tag"), "changelog": noun("changelog")}
 ROW_KINDS: Mapping[str, str] = {"snapshot": N_("Snapshots"), "tag": N_("Tags"), "changelog": N_("Changelogs")}
 
@@ -174,12 +173,12 @@ def _commit(snapshot: Snapshot, zone: str) -> str:
 
 
 def life_live_hover(found: FileLifetime) -> str:
-    return _("Live in the newest state of {branch}", branch=escape(found.branch))
+    return _("Current in the newest state of {branch}", branch=escape(found.branch))
 
 
 def life_held(counts: Mapping[str, int]) -> str:
     parts = [units.plural(number, _HOLDERS[kind]) for kind, number in counts.items() if number]
-    return _(", ", "names").join(parts) or _("no point that can be read")
+    return _(", ", "names").join(parts) or _("no readable snapshot or tag")
 
 
 def life_may_go(at_ms: int, zone: str) -> str:
@@ -223,7 +222,7 @@ def folder_line(files: int, size: int, rows: int) -> str:
 
 # columns
 
-COLUMNS_OF_FILE = N_("What the manifests say of the columns of this one file.")
+COLUMNS_OF_FILE = N_("What the manifests record about the columns of this file.")
 SOME_NOT_TOLD = N_("Some files do not tell: what is shown is of those that do.")
 SOME_OTHER_TYPE = N_(
     "Some files have bounds of a type that a column has no more: they are written, and cannot be read as today's type."
@@ -272,10 +271,10 @@ HEALTH_PER_PARTITION = N_("Files per partition")
 HEALTH_SKEW = N_("Skew")
 HEALTH_RUNS = N_("Sorted runs")
 HEALTH_DELETES = N_("Deleted rows")
-HEALTH_HELPS_NOT = N_("Nothing here asks for a compaction.")
-HEALTH_PARTITIONS = N_("Partitions by small files")
+HEALTH_HELPS_NOT = N_("Nothing here needs a compaction.")
+HEALTH_PARTITIONS = N_("Partitions by number of small files")
 HEALTH_COMPACT = N_("Few large files of many small ones:")
-HEALTH_NOT_LATEST = N_("These figures are of the point shown; a compaction works on the newest state.")
+HEALTH_NOT_LATEST = N_("These figures are of the version shown; a compaction works on the newest state.")
 
 
 def place(found: Bucket | None) -> str:
@@ -301,7 +300,7 @@ def small_rule(found: Health) -> str:
 def per_place_value(found: Health) -> str:
     if found.median_files is None or found.fullest is None:
         return "—"
-    return _("{amount} at most", amount=units.count(found.fullest.amount))
+    return _("at most {amount}", amount=units.count(found.fullest.amount))
 
 
 def per_place_rule(found: Health) -> str:
@@ -332,7 +331,7 @@ def skew_rule(found: Health) -> str:
 
 
 def runs_value(found: Health) -> str:
-    return "—" if found.runs is None else _("{amount} at most", amount=units.count(found.runs.amount))
+    return "—" if found.runs is None else _("at most {amount}", amount=units.count(found.runs.amount))
 
 
 def runs_rule(found: Health) -> str:
@@ -352,7 +351,7 @@ def deletes_value(found: Health) -> str:
 
 
 def deletes_rule(found: Health) -> str:
-    rows = _("not every file tells") if found.delete_rows is None else units.plural(found.delete_rows, "row")
+    rows = _("not recorded for every file") if found.delete_rows is None else units.plural(found.delete_rows, "row")
     equality = found.equality_deletes and ngettext(
         ", and {count} equality delete", ", and {count} equality deletes", found.equality_deletes
     )
@@ -366,3 +365,25 @@ def deletes_rule(found: Health) -> str:
 
 def health_compact_by(engine: str) -> str:
     return _("{engine}'s own engine makes few large files of many small ones:", engine=engine)
+
+
+SHADE = N_("Colour by")
+SHADES: Mapping[str, str] = {"age": N_("Age"), "size": N_("Size of a file"), "rewrites": N_("Rewrites")}
+_SCALES: Mapping[str, str] = {
+    "age": N_("mean age of the bytes"),
+    "size": N_("mean size of a file"),
+    "rewrites": N_("bytes written for each that is live, in the retained history"),
+}
+
+
+def scale(by: str, shades: Sequence[float | None]) -> tuple[str, str, str]:
+    """What the colours mean, the palest and the darkest."""
+    known = [each for each in shades if each is not None]
+    ends = [shade(by, each) for each in (min(known), max(known))] if known else ["—", "—"]
+    return _(_SCALES[by]), ends[0], ends[1]
+
+
+def shade(by: str, value: float) -> str:
+    if by == "rewrites":
+        return f"{value:,.1f} ×"
+    return units.span(round(value)) if by == "age" else units.size(round(value))

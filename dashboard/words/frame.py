@@ -1,4 +1,4 @@
-"""What stands around every page: the pages themselves, the sidebar, points, an empty warehouse."""
+"""The frame around every page: page names, the sidebar, versions, an empty warehouse."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ TAGLINE = N_("What did this table look like then, what changed, what do I lose i
 
 PAGES: Mapping[str, tuple[str, str]] = {
     "overview": (N_("Home"), ":material/home:"),
+    "audit": (N_("Audit"), ":material/fact_check:"),
+    "doctor": (N_("Doctor"), ":material/stethoscope:"),
     "timeline": (N_("Timeline"), ":material/timeline:"),
     "asof": (N_("As of"), ":material/history:"),
     "diff": (N_("Diff"), ":material/compare_arrows:"),
     "files": (N_("Files"), ":material/folder_open:"),
     "retention": (N_("Retention"), ":material/auto_delete:"),
+    "orphans": (N_("Orphans"), ":material/folder_delete:"),
     "tags": (N_("Tags"), ":material/bookmark:"),
     "query": (N_("Query"), ":material/terminal:"),
-    "audit": (N_("Audit"), ":material/fact_check:"),
-    "doctor": (N_("Doctor"), ":material/stethoscope:"),
 }
 
 WAREHOUSE = N_("Warehouse")
@@ -33,7 +34,10 @@ TABLE = N_("Table")
 REFRESH = N_("Refresh")
 REFRESH_HELP = N_("Read the clock again. Relative times and age rules are counted from the moment shown here.")
 ZONE = N_("Time zone")
-ZONE_HELP = N_("Every time on every page is shown in this zone. The command line always takes and prints UTC.")
+ZONE_HELP = N_(
+    "Every time on every page is shown in this zone. The command line prints UTC; it reads a time without a zone in "
+    "this machine's zone and says so."
+)
 LANGUAGE = N_("Language")
 READ_ONLY = N_("Read-only")
 READ_ONLY_HELP = N_(
@@ -42,8 +46,8 @@ READ_ONLY_HELP = N_(
 )
 WRITABLE = N_("Allow changes")
 WRITABLE_HELP = N_(
-    "Off: every page only shows what a change would do. On: a plan can be carried out after it was "
-    "confirmed. It counts for this warehouse and this browser tab alone."
+    "Off: pages only show what a change would do. On: a plan can be run after you confirm "
+    "it. Applies to this warehouse and this browser tab only."
 )
 SEARCH_TABLES = N_("Search tables")
 FORMATS = {"paimon": "Apache Paimon", "iceberg": "Apache Iceberg"}
@@ -74,8 +78,32 @@ EMPTY_WAREHOUSE_NEXT = N_(
 )
 
 
+def document_title(page: str, subject: str) -> str:
+    """Of a browser's tab: what it is about first, for tabs are narrow."""
+    return " · ".join(filter(None, (subject, _(PAGES[page][0]), PRODUCT)))
+
+
+def demo_building(ready: int, tables: int, now: str) -> str:
+    """`now`: the table that is being written, empty while Spark starts."""
+    what = _("writing {table}", table=now) if now else _("starting Spark")
+    return _("Building the demo: {ready} of {tables} tables ready, {what} …", ready=ready, tables=tables, what=what)
+
+
+def demo_stopped(problem: str) -> str:
+    return _("The demo could not be built: {problem} Run `make run` again to carry on.", problem=problem)
+
+
+def demo_cut_off(ready: int, tables: int) -> str:
+    return _(
+        "Building the demo was cut off: {ready} of {tables} tables are here. Run `make run` again, or "
+        "`snapscope demo` on this directory, to carry on.",
+        ready=ready,
+        tables=tables,
+    )
+
+
 def date_ticks() -> list[dict[str, object]]:
-    """How dates stand on an axis, by the distance between its ticks (ms, or months): [] is the chart's own way."""
+    """Return date formats for an axis by the distance between its ticks (ms, or months); [] uses plotly's default."""
     day = 86_400_000
     ranges: list[tuple[list[object], str]] = [
         ([None, 1_000], N_("%H:%M:%S.%L\n%b %-d")),
@@ -94,10 +122,20 @@ def now_line(now_ms: int, zone: str) -> str:
     return _("As of {now}", now=units.moment(now_ms, zone))
 
 
-def table_summary(snapshots: int, tags: int, branches: int, last_ms: int | None, now_ms: int, zone: str) -> str:
+def tags_of(main: int, branches: int) -> str:
+    """Tags of main, and beside them those that only branches have."""
+    if not branches:
+        return units.plural(main, "tag")
+    return _("{tags} and {number} more on branches", tags=units.plural(main, "tag"), number=units.count(branches))
+
+
+def table_summary(
+    snapshots: int, tags: int, branches: int, last_ms: int | None, now_ms: int, zone: str, branch_tags: int = 0
+) -> str:
+    """`tags` are those of main, `branch_tags` those that branches have of their own."""
     parts = [units.plural(snapshots, "snapshot")]
-    if tags:
-        parts.append(units.plural(tags, "tag"))
+    if tags or branch_tags:
+        parts.append(tags_of(tags, branch_tags))
     if branches:
         parts.append(units.plural(branches, "branch", "branches"))
     if last_ms is not None:
@@ -107,17 +145,32 @@ def table_summary(snapshots: int, tags: int, branches: int, last_ms: int | None,
     return " · ".join(parts)
 
 
-# the first line of every page, and what the sidebar knows of this session
+# the breadcrumb and the session controls in the sidebar
 
 COPY_LINK = N_("Copy link")
-COPY_LINK_HELP = N_("Copies the address of exactly this view: table, point, time zone and all that is set.")
+COPY_LINK_HELP = N_("Copies the address of exactly this view: table, version, time zone and all settings.")
 COPIED = N_("Copied")
+PALETTE = N_("Go to …")
+PALETTE_HINT = N_("Page, table, tag, snapshot or time")
+PALETTE_HINT_AWAY = N_("Page or table")
+PALETTE_USE = N_("↑ ↓ to choose, Enter to open, Esc to close")
+PALETTE_MORE = N_("There are more: keep typing.")
+PALETTE_NONE = N_("Nothing matches.")
+PALETTE_PAGE = N_("Page")
+PALETTE_TAG = N_("Tag")
+PALETTE_VERSION = N_("Version")
+
+
+def palette_version(text: str) -> str:
+    return _("Open version {text}", text=text)
+
+
 RECENT = N_("Recent")
 ZONE_HINT = N_("Choose a zone, or type one: Asia/Kolkata")
 
 
 def zone_unknown(name: str) -> str:
-    return _("There is no time zone {name!r}: type a name such as Asia/Kolkata.", name=name)
+    return _("{name!r} is not a known time zone. Try a name such as Asia/Kolkata.", name=name)
 
 
 def of_database(name: str) -> str:
@@ -127,29 +180,29 @@ def of_database(name: str) -> str:
 ALL_TABLES = N_("Show all tables")
 
 
-# reports to take away
+# report downloads
 
 REPORT_OF_TABLE = N_("Report (HTML)")
 REPORT_OF_TABLE_HELP = N_(
-    "The table's state at this point as one file to hand on: columns, tags, branches, snapshots, who "
-    "holds the bytes. It needs no network and runs nothing; in English, times in this zone. The "
-    "same: `snapscope report TABLE -o FILE`."
+    "The table's state at this version as one file to share: columns, tags, branches, "
+    "snapshots, storage by holder. It needs no network and runs nothing; in English, times "
+    "in this zone. The same: `snapscope report TABLE -o FILE`."
 )
 REPORT_OF_DIFF = N_("Report (HTML)")
 REPORT_OF_DIFF_HELP = N_(
-    "This difference as one file to hand on: files, partitions, commits, columns and options. It "
-    "needs no network and runs nothing; in English. `snapscope report TABLE --diff A B -o FILE` "
-    "makes the same."
+    "This difference as one file to share: files, partitions, commits, columns and options. "
+    "It needs no network and runs nothing; in English. The same: `snapscope report TABLE "
+    "--diff A B -o FILE`."
 )
 REPORT_OF_PLAN = N_("For approval (HTML)")
 REPORT_OF_PLAN_HELP = N_(
-    "This plan as one file to hand on: what goes, what keeps the rest, warnings, and the command "
-    "that runs exactly this plan or refuses. It needs no network, runs nothing; in English. The "
-    "same: `snapscope plan … --report FILE`."
+    "This plan as one file to share: what is deleted, what keeps the rest, warnings, and the "
+    "command that runs exactly this plan or refuses. It needs no network, runs nothing; in "
+    "English. The same: `snapscope plan … --report FILE`."
 )
 
 
-# access: refused requests, and the question before a page opens a location
+# access: rejected requests, and the confirmation before a page opens a location
 
 REFUSED = N_("Access refused")
 REFUSED_SECRET: tuple[str, ...] = (

@@ -1,4 +1,4 @@
-"""One line for each thing worth knowing about a table."""
+"""Notices about a table, one line each."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def held_by_tags(tags: Sequence[str], snapshots: Sequence[int]) -> str:
             tags=listed(tags),
         )
     return _(
-        "{number} snapshots ({which}) have expired and are kept by {tags} alone.",
+        "{number} snapshots ({which}) have expired and are kept only by {tags}.",
         number=len(snapshots),
         which=which,
         tags=units.plural(len(tags), "tag"),
@@ -55,12 +55,12 @@ def held_by_tags(tags: Sequence[str], snapshots: Sequence[int]) -> str:
 def twin_tags(names: Sequence[str], number: int) -> str:
     if len(names) == 2:
         return _(
-            "Tags {names} keep the same snapshot {number}: deleting one of them frees nothing, deleting both may.",
+            ("Tags {names} keep the same snapshot {number}: deleting one of them reclaims nothing, deleting both may."),
             names=listed(names),
             number=number,
         )
     return _(
-        "Tags {names} keep the same snapshot {number}: deleting one of them frees nothing, deleting all may.",
+        ("Tags {names} keep the same snapshot {number}: deleting one of them reclaims nothing, deleting all may."),
         names=listed(names),
         number=number,
     )
@@ -73,8 +73,8 @@ def gap(first: int, last: int) -> str:
         else _("Snapshots {first} to {last} are", first=first, last=last)
     )
     return _(
-        "{what} missing between {first} and {last}: Paimon's time travel fails across this gap and its "
-        "expiry may free files that are still needed.",
+        "{what} missing between {first} and {last}: Paimon's time travel fails across this gap "
+        "and its expiry may delete files that are still needed.",
         what=what,
         first=first - 1,
         last=last + 1,
@@ -87,8 +87,8 @@ def on_branch(branch: str) -> str:
 
 def many_snapshots(number: int) -> str:
     return _(
-        "{number} snapshots are more than {max_points} points: the timeline shows how many commits each "
-        "stretch of time holds. Click a bar to look inside.",
+        "{number} snapshots exceed {max_points}: the timeline shows the number of commits per "
+        "time interval. Click a bar to zoom in.",
         number=units.count(number),
         max_points=units.count(MAX_POINTS),
     )
@@ -96,3 +96,10 @@ def many_snapshots(number: int) -> str:
 
 def lower_bound(problems: int) -> str:
     return _("{files} could not be read, so totals marked ≥ are lower bounds.", files=units.plural(problems, "file"))
+
+
+def notices_count(warnings: int, notes: int) -> str:
+    """What stands over notices that are folded away."""
+    counted = [units.plural(warnings, "warning")] if warnings else []
+    counted += [units.plural(notes, "note")] if notes else []
+    return ", ".join(counted)

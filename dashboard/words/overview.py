@@ -1,4 +1,4 @@
-"""Home: all tables and their totals, what is new, what ends soon, what to mind."""
+"""Home: all tables and their totals, what is new, what expires soon, what needs attention."""
 
 from __future__ import annotations
 
@@ -9,29 +9,39 @@ from dashboard.formatting.language import N_, _, ngettext
 from dashboard.words.explanations import Rule
 from dashboard.words.notices import listed
 
-SEARCH = N_("Search tables")
+FILTER = N_("Filter tables")
+SORT = N_("Sort by")
+SORT_HELP = N_("Tables that could not be read stand last. Watched tables stand first if no order is chosen.")
+SORT_UNSET = N_("Name, watched first")
+REVERSE = N_("Reverse the order")
+
+
+def sort_capped(most: int) -> str:
+    return _("Filter to {most} tables or fewer to sort by a figure.", most=units.count(most))
+
+
 OVERVIEW_COLUMNS: Mapping[str, str] = {
     "snapshots": N_("Snapshots"),
     "names": N_("Tags, branches"),
     "rows": N_("Rows in files"),
-    "live": N_("Live"),
-    "history": N_("Only history"),
-    "policy": N_("Policy frees"),
+    "live": N_("Current"),
+    "history": N_("Held by history only"),
+    "policy": N_("Reclaimable by policy"),
     "commit": N_("Last commit"),
 }
 LIVE_HELP = N_("Bytes of data files that readers of main's latest snapshot open, from its manifests.")
 ONLY_HISTORY_HELP = N_(
-    "Bytes of every kind of file that nothing but older snapshots, tags, changelogs and branches "
-    "holds: what would be freed if only main's latest snapshot stayed."
+    "Bytes of every kind of file that only older snapshots, tags, changelogs and branches "
+    "hold: what would be reclaimed if only main's latest snapshot were kept."
 )
 POLICY_HELP = N_(
-    "Bytes that the tables' own options would free now, every branch's snapshots expired as its "
-    "policy has it. Judged when the manifests were read, at the most 15 minutes ago."
+    "Bytes that the tables' own options would reclaim now, with every branch's snapshots "
+    "expired by its policy. Computed when the manifests were read, at most 15 minutes ago."
 )
-ROWS_COLUMN_HELP = N_("Rows in live files of main's latest snapshot, before any merge of keys.")
+ROWS_COLUMN_HELP = N_("Rows in the current files of main's latest snapshot, before any merge of keys.")
 OVERVIEW_HELP: Mapping[str, str] = {
     "snapshots": N_("Retained snapshots of all branches, by listing."),
-    "names": N_("Names that keep a point readable after it expires."),
+    "names": N_("Tags and branches, which keep a snapshot readable after it expires."),
     "rows": ROWS_COLUMN_HELP,
     "live": LIVE_HELP,
     "history": ONLY_HISTORY_HELP,
@@ -39,11 +49,11 @@ OVERVIEW_HELP: Mapping[str, str] = {
     "commit": N_("Commit time of main's latest snapshot; the exact time on hover."),
 }
 TILE_TABLES = N_("Tables")
-TILE_LIVE = N_("Live")
+TILE_LIVE = N_("Current")
 TILE_LIVE_BELOW = N_("data files of latest snapshots")
-TILE_HISTORY = N_("Only history holds")
+TILE_HISTORY = N_("Held by history only")
 TILE_HISTORY_BELOW = N_("all kinds of files")
-TILE_POLICY = N_("Policies free")
+TILE_POLICY = N_("Reclaimable by policy")
 TILE_POLICY_BELOW = N_("now, by the tables' own options")
 
 
@@ -56,19 +66,19 @@ def with_warnings(number: int, snapshots: int) -> str:
     return _("{warned}; {snapshots}", warned=warned, snapshots=units.plural(snapshots, "snapshot"))
 
 
-NO_MATCH = N_("No table has that in its name.")
+NO_MATCH = N_("No table name matches.")
 
 
 HOW_POLICY = Rule(
-    N_("Policy frees"),
-    N_("Files that nothing holds any more once every branch's own policy has expired what it takes now."),
+    N_("Reclaimable by policy"),
+    N_("Files that nothing holds any more once every branch's own policy has expired what it can now."),
     N_("The snapshot.* options of each branch (Iceberg: history.expire.* and each ref's own); every manifest."),
     N_(
-        "The engine's expiry (Paimon 2.0, Iceberg 1.11) judged when the manifests were read, at the most "
-        "15 minutes ago; then the same sets of holders as in a plan. Tags stay. A policy that "
-        "contradicts itself takes nothing."
+        "The engine's expiry (Paimon 2.0, Iceberg 1.11), computed when the manifests were read, "
+        "at most 15 minutes ago; then the same sets of holders as in a plan. Tags are kept. A "
+        "policy that contradicts itself expires nothing."
     ),
-    N_("Bytes, shown in decimal units: 1 kB is 1,000 bytes. The exact figure stands on hover."),
+    N_("Bytes in decimal units: 1 kB is 1,000 bytes. Hover for the exact figure."),
 )
 HOW_SINCE = Rule(
     N_("Since your last visit"),
@@ -85,12 +95,12 @@ HOW_SINCE = Rule(
 # what is new
 
 WATCH = N_("Watch this table")
-UNWATCH = N_("Watch this table no longer")
-NOTHING_KEPT = N_("Watched tables and what is new are not kept:")
-FIRST_VISIT = N_("This is the first look from here. From the next visit on, each table says what is new.")
+UNWATCH = N_("Stop watching this table")
+NOTHING_KEPT = N_("Watched tables and news since the last visit cannot be stored:")
+FIRST_VISIT = N_("This is your first visit. From the next one on, each table shows what is new.")
 SINCE_QUIET = N_("nothing is new")
 SINCE_NEW_TABLE = N_("Not seen before.")
-SINCE_UNSEEN = N_("others may have come and expired meanwhile")
+SINCE_UNSEEN = N_("others may have been committed and expired meanwhile")
 
 
 def last_visit(ago: str, changed: int, tables: int) -> str:
@@ -140,29 +150,29 @@ def since_commits(number: int, kinds: str, more: bool) -> str:
 
 
 def since_unseen(number: int) -> str:
-    return _("{number} more came and expired unseen", number=units.count(number))
+    return _("{number} more committed and expired in between", number=units.count(number))
 
 
 def since_moved(branch: str, before: int, now: int | None) -> str:
     return (
-        _("{branch} was set back from {before} to {now}", branch=branch, before=before, now=now)
+        _("{branch} was moved from {before} to {now}", branch=branch, before=before, now=now)
         if now is not None
         else _("{branch} was emptied", branch=branch)
     )
 
 
 def since_expired(number: int) -> str:
-    return _("{snapshots} gone", snapshots=units.plural(number, "snapshot"))
+    return _("{snapshots} no longer there", snapshots=units.plural(number, "snapshot"))
 
 
 def since_tags_made(names: Sequence[str]) -> str:
-    return ngettext("tag {names} made", "tags {names} made", len(names), names=listed(names, 3))
+    return ngettext("tag {names} created", "tags {names} created", len(names), names=listed(names, 3))
 
 
 def since_tags_moved(names: Sequence[str]) -> str:
     return ngettext(
-        "tag {names} set to another snapshot",
-        "tags {names} set to another snapshot",
+        "tag {names} moved to another snapshot",
+        "tags {names} moved to another snapshot",
         len(names),
         names=listed(names, 3),
     )
@@ -170,7 +180,10 @@ def since_tags_moved(names: Sequence[str]) -> str:
 
 def since_tags_ended(names: Sequence[str]) -> str:
     return ngettext(
-        "tag {names} ended, as planned", "tags {names} ended, as planned", len(names), names=listed(names, 3)
+        "tag {names} deleted after its retention",
+        "tags {names} deleted after their retention",
+        len(names),
+        names=listed(names, 3),
     )
 
 
@@ -179,7 +192,7 @@ def since_tags_gone(names: Sequence[str]) -> str:
 
 
 def since_branches_made(names: Sequence[str]) -> str:
-    return ngettext("branch {names} made", "branches {names} made", len(names), names=listed(names, 3))
+    return ngettext("branch {names} created", "branches {names} created", len(names), names=listed(names, 3))
 
 
 def since_branches_gone(names: Sequence[str]) -> str:
@@ -192,10 +205,10 @@ def since_schema(sentences: Sequence[str]) -> str:
 
 
 def since_schema_ids(before: int, now: int) -> str:
-    return _("schema {before} became {now}; what it was is gone", before=before, now=now)
+    return _("schema {before} became {now}; the earlier one no longer exists", before=before, now=now)
 
 
-# what happened in the demo
+# events of the demo
 
 STORIES = N_("What happened here?")
 STORIES_HELP = N_("Accidents in the past of this demo, each found within five clicks.")
@@ -203,24 +216,25 @@ STORY_ANSWER = N_("Answer")
 
 
 def story_open(table: str, point: str) -> str:
-    return _("Begin at {table}, {point}", table=table, point=point)
+    return _("Start at {table}, {point}", table=table, point=point)
 
 
-# what ends soon, what to mind
+# what expires soon, what needs attention
 
-ENDS_SOON = N_("Tags that end within 7 days")
-ENDS_NONE = N_("No tag ends by itself within 7 days.")
-TO_MIND = N_("To mind, worst first")
-NOTHING_TO_MIND = N_("Nothing stands out.")
+ENDS_SOON = N_("Tags that expire within 7 days")
+ENDS_NONE = N_("No tag expires automatically within 7 days.")
+TO_MIND = N_("Needs attention")
+TABLE_UNREAD = N_("This table could not be read. Its line above says why.")
+NOTHING_TO_MIND = N_("No problems found.")
 
 
 def tag_ends(when: str, left: str, is_over: bool, is_wall_clock: bool) -> str:
     whose = _(" by the writers' clock") if is_wall_clock else ""
     if is_over:
         return _(
-            "its time was over {left} ago ({when}{whose}): it goes with the next commit or expiry",
+            ("its retention ended {left} ago ({when}{whose}): it is deleted with the next commit or expiry"),
             left=left,
             when=when,
             whose=whose,
         )
-    return _("ends in {left}, {when}{whose}", left=left, when=when, whose=whose)
+    return _("expires in {left}, {when}{whose}", left=left, when=when, whose=whose)

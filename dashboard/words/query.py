@@ -1,4 +1,4 @@
-"""Query: SQL at a point, its progress and its result."""
+"""Query: SQL on a version, its progress and its result."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from dashboard.formatting.language import N_, _, ngettext
 from dashboard.words.explanations import Rule
 
 SQL = "SQL"
-QUERY_POINT = N_("At")
 QUERY_BEFORE = N_("Compare with")
-QUERY_OPTIONAL = N_("optional: a second point")
-ROW_CAP = N_("Rows at most")
-TIMEOUT = N_("Seconds at most")
-HOLD = N_("Hold the point for an hour")
+QUERY_OPTIONAL = N_("optional: a second version")
+ROW_CAP = N_("Max. rows")
+TIMEOUT = N_("Max. seconds")
+HOLD = N_("Pin snapshot for 1 hour")
 HOLD_HELP = N_(
-    "Makes a tag of the point before the query runs, so that no expiry takes it away meanwhile. An "
-    "engine that commits deletes the tag after the hour. Needs “Allow changes”."
+    "Creates a tag of this version before the query runs, so that no expiry deletes it "
+    "meanwhile. An engine that commits deletes the tag after the hour. Needs “Allow changes”."
 )
-QUERY_ENGINE = N_("Read by")
+QUERY_ENGINE = N_("Read with")
 QUERY_ENGINE_HELP = N_(
-    "Who reads the rows of the points: Snapscope through plain Spark, or the engine's own Spark "
-    "connector, which this server was started with. Both read the very point that is chosen, and the "
-    "answer says who gave it."
+    "What reads the rows: Snapscope through plain Spark, or the engine's own Spark "
+    "connector, which this server was started with. Both read exactly the chosen version, "
+    "and the answer says which one was used."
 )
 QUERY_ENGINES = {"plain": N_("plain Spark"), "connector": N_("the engine's connector")}
 RUN = N_("Run")
@@ -34,13 +33,16 @@ QUERY_CANCELLED = N_("The query was cancelled.")
 
 def sql_help(name: str, before: str | None) -> str:
     text = _(
-        "One SELECT, or a CALL of the engine's procedures. The table at the chosen point is {name}, or t for short.",
+        (
+            "One SELECT, or a CALL of the engine's procedures. The table at the chosen version is "
+            "{name}, or t for short."
+        ),
         name=name,
     )
     if before is None:
         return text
     return _(
-        "{text} The second point is {before}, or t_before; what changed from it to the first is t_changes.",
+        ("{text} The second version is {before}, or t_before; what changed from it to the first is t_changes."),
         text=text,
         before=before,
     )
@@ -62,7 +64,7 @@ def running(elapsed_s: float, done: int, total: int) -> str:
 
 
 def query_note(answer: QueryAnswer) -> str:
-    live = units.plural(answer.files_live, "live file")
+    live = units.plural(answer.files_live, "current file")
     if answer.files_read is None:
         read = _("{live}, read", live=live)
     else:
@@ -84,46 +86,49 @@ def left_out(what: str) -> str:
 
 def cut_off(shown: int) -> str:
     return _(
-        "Only the first {rows} are here: the query has more. Filter, or raise the cap.", rows=units.plural(shown, "row")
+        "Only the first {rows} are shown: the query has more. Filter, or raise the limit.",
+        rows=units.plural(shown, "row"),
     )
 
 
 def counted_all(rows: int) -> str:
-    return _("All in all {rows}, counted at the same point.", rows=units.plural(rows, "row"))
+    return _("{rows} in total, counted at the same version.", rows=units.plural(rows, "row"))
 
 
 COUNT_ALL = N_("Count all rows")
-COUNT_ALL_HELP = N_("Runs SELECT count(*) over this very statement, at the same point and within the same seconds.")
+COUNT_ALL_HELP = N_(
+    "Runs SELECT count(*) over this very statement, at the same version and within the same time limit."
+)
 
 
 # The editor's help and examples
 COLUMNS = N_("Columns")
-ALSO_TABLES = N_("Also to be asked")
+ALSO_TABLES = N_("Other things to ask")
 COLUMN_INSERT = N_("Click writes the name into the editor")
 COLUMN_MARKS = {"partition": N_("partition"), "primary": N_("key"), "required": N_("NOT NULL")}
-EXAMPLES_TITLE = N_("Ask the table as it was")
+EXAMPLES_TITLE = N_("Query any version")
 EXAMPLES_TEXT = N_(
-    "Choose a point above, write SQL, press Run or Ctrl+Enter: `t` is the table at that point, "
-    "whatever happened to it since. A second point under Compare with is `t_before`. Or start from "
-    "one of these:"
+    "Choose a version above, write SQL, press Run or Ctrl+Enter: `t` is the table at that "
+    "version, whatever happened to it since. A second version under Compare with is "
+    "`t_before`. Or start from one of these:"
 )
 EXAMPLES = {
-    "rows": N_("The first rows"),
-    "count": N_("Rows, by partition"),
-    "sum": N_("A figure, by group"),
-    "twice": N_("Keys that are there twice"),
-    "nulls": N_("NULLs, by column"),
-    "files": N_("Files and bytes, by partition"),
-    "commits": N_("Who committed what"),
-    "before": N_("Where the two points differ in rows"),
+    "rows": N_("First rows"),
+    "count": N_("Rows by partition"),
+    "sum": N_("Aggregate by group"),
+    "twice": N_("Duplicate keys"),
+    "nulls": N_("NULLs by column"),
+    "files": N_("Files and bytes by partition"),
+    "commits": N_("Commits by user"),
+    "before": N_("Row differences between the two versions"),
     "changes": N_("Rows that changed between them"),
 }
 
 # The answer
 ANSWER_AT = N_("At")
 ANSWER_BEFORE = N_("Compared with")
-ANSWER_READ = N_("Read of it")
-ANSWER_LIVE = N_("Live there")
+ANSWER_READ = N_("Files read")
+ANSWER_LIVE = N_("Current files there")
 ANSWER_VIEWS = {"rows": N_("Rows"), "chart": N_("Chart")}
 ANSWER_VIEW = N_("Shown as")
 EARLIER_ROWS = N_("Earlier rows")
@@ -136,22 +141,22 @@ DOWNLOAD_HELP = N_(
 )
 CHART_KIND = N_("Chart")
 CHART_KINDS = {"line": N_("Line"), "bar": N_("Bars"), "scatter": N_("Points", context="chart")}
-CHART_X = N_("Across")
-CHART_Y = N_("Up")
-CHART_NOTHING = N_("The answer has no column of numbers, so there is nothing to draw. Count or sum something.")
-QUESTION_CHANGED = N_("The question has changed, so the answer to the one before is put away. Run asks anew.")
-NOT_NOTED = N_("The answer is right, but it could not be written into the history.")
+CHART_X = N_("X axis")
+CHART_Y = N_("Y axis")
+CHART_NOTHING = N_("The answer has no numeric column to draw. Count or sum something.")
+QUESTION_CHANGED = N_("Inputs changed. Run again.")
+NOT_NOTED = N_("The answer is correct, but it could not be written to the history.")
 
 
 def answer_rows(first: int, last: int, count: int, *, cut: bool) -> str:
-    """Which rows are on the screen, and of how many."""
+    """Say which rows are visible, and out of how many."""
     if cut:
         return _(
             "{first:,} to {last:,} of the first {count:,}; the query has more", first=first, last=last, count=count
         )
     return ngettext(
-        "{first:,} to {last:,} of {count} row, all there are",
-        "{first:,} to {last:,} of {count} rows, all there are",
+        "{first:,} to {last:,} of {count} row (all rows)",
+        "{first:,} to {last:,} of {count} rows (all rows)",
         count,
         first=first,
         last=last,
@@ -160,15 +165,15 @@ def answer_rows(first: int, last: int, count: int, *, cut: bool) -> str:
 
 def values_cut(most: int) -> str:
     return _(
-        "Values longer than {most:,} characters are shown by their beginnings; CSV and Parquet have them whole",
+        ("Values longer than {most:,} characters are shortened here; CSV and Parquet have them in full"),
         most=most,
     )
 
 
 def chart_cut(shown: int, count: int) -> str:
     return ngettext(
-        "Drawn are the first {shown:,} of {count} row.",
-        "Drawn are the first {shown:,} of {count} rows.",
+        "The chart shows the first {shown:,} of {count} row.",
+        "The chart shows the first {shown:,} of {count} rows.",
         count,
         shown=shown,
     )
@@ -176,13 +181,13 @@ def chart_cut(shown: int, count: int) -> str:
 
 # History and saved queries
 ASK_MODES = {"sql": N_("SQL"), "bisect": N_("Since when?"), "history": N_("History")}
-ASK_MODE = N_("What to ask")
-HISTORY_TITLE = N_("Asked before")
-HISTORY_EMPTY = N_("Nothing was asked yet")
-HISTORY_EMPTY_NEXT = N_("The last 200 queries that were answered stand here, to be asked again by a click.")
+ASK_MODE = N_("Suggestions")
+HISTORY_TITLE = N_("Recent queries")
+HISTORY_EMPTY = N_("No queries yet")
+HISTORY_EMPTY_NEXT = N_("The last 200 answered queries are listed here; click one to run it again.")
 HISTORY_HELP = N_("The last 200 that were answered, newest first. A click on a line leads back to it.")
 HISTORY_COLUMNS = {
-    "when": N_("Asked"),
+    "when": N_("Time"),
     "table": N_("Table"),
     "point": N_("At"),
     "sql": N_("SQL"),
@@ -191,11 +196,11 @@ HISTORY_COLUMNS = {
     "name": N_("Name"),
 }
 SAVED_TITLE = N_("Saved")
-SAVED_EMPTY = N_("Save a query by a name beside Run, and it stands here for every table.")
+SAVED_EMPTY = N_("Save a query by a name beside Run, and it is listed here for every table.")
 SAVE = N_("Save")
 SAVE_AS = N_("Name of this query")
-SAVE_HELP = N_("Keeps the SQL and its points, as last run, under a name of yours.")
-SAVE_NOTHING = N_("Run the query first: what was run is what is saved.")
+SAVE_HELP = N_("Stores the SQL and its versions, as last run, under a name you choose.")
+SAVE_NOTHING = N_("Run the query first: only a query that has run can be saved.")
 SAVED_DELETE = N_("Delete")
 
 
@@ -204,7 +209,7 @@ def saved_as(name: str) -> str:
 
 
 def too_many_saved(most: int) -> str:
-    return _("{most} queries are saved, which is all that is kept. Delete one first.", most=most)
+    return _("{most} queries are saved, which is the limit. Delete one first.", most=most)
 
 
 NOT_KEPT_NEXT = N_("Move it out of desk/ in the state directory: an empty one is started then.")
@@ -212,28 +217,34 @@ NOT_KEPT_NEXT = N_("Move it out of desk/ in the state directory: an empty one is
 
 def not_kept(name: str) -> str:
     return _(
-        "{name}.json of the desk does not hold what was kept there, so nothing is read from it or written to it.",
+        ("{name}.json of your saved settings has unexpected content, so it is neither read nor written."),
         name=name,
     )
 
 
 def not_kept_queries(name: str) -> str:
     return _(
-        "{name}.json of the desk does not hold a list of queries, so nothing is read from it or written to it.",
+        ("{name}.json of your saved settings does not hold a list of queries, so it is neither read nor written."),
         name=name,
     )
 
 
 HOW_ANSWER = Rule(
     N_("Rows, files read, time"),
-    N_("Rows of the answer; data files given to Spark, of those that are live at the points the statement names."),
-    N_("The data files of exactly these points, each with its point's own schema and options."),
+    N_("Rows of the answer; data files given to Spark, of those live in the versions the statement refers to."),
+    N_("The data files of exactly these snapshots or tags, each read with its own schema and options."),
     N_(
-        "Files whose partition or statistics the WHERE rules out are not given to Spark. Time runs from "
-        "the question to the last row. An answer as long as “Rows at most” may be cut, and says so; a "
-        "shorter one is whole."
+        "Files that the WHERE clause rules out by partition or statistics are not given to "
+        "Spark. The time runs from the start of the query to the last row. A result as long as "
+        "“Max. rows” may be cut off, and says so; a shorter one is complete."
     ),
     N_(
         "Rows, files, seconds; bytes of whole files, on disk: of those that are read, Spark takes the columns it needs."
     ),
 )
+
+
+def live_files(data: int, deletes: int) -> list[str]:
+    """Data files, and where there are some those that take rows of them away."""
+    counted = [units.plural(data, "data file")]
+    return counted + ([units.plural(deletes, "delete file")] if deletes else [])

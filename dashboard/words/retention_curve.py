@@ -1,4 +1,4 @@
-"""The retention curve beside a plan: every retention, storage by holder, the best tags to delete."""
+"""The retention curve next to a plan: all retentions, storage by holder, the best tags to delete."""
 
 from __future__ import annotations
 
@@ -11,67 +11,66 @@ from core.messages import both
 from core.model.references import MAIN
 from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, spoken
+from dashboard.formatting.prices import Price, money
 from dashboard.words.notices import listed
 
-LAB = N_("What other choices would do")
-LAB_CURVE = N_("Every retention")
-LAB_HOLDERS = N_("Who holds the bytes")
-LAB_DROPS = N_("Best tags to drop")
+LAB = N_("What if")
+LAB_HOLDERS = N_("Storage by holder")
+LAB_DROPS = N_("Tags that reclaim most")
 LAB_OWN = N_("The table's own policy")
 LAB_CURVE_HELP = N_(
-    "Bytes freed by keeping the newest N snapshots of this branch, for every N, while all tags, "
-    "branches and changelogs stay, whatever their age: a plan that heeds ages may free more or less. "
-    "From the manifests' sizes."
+    "Bytes reclaimed by keeping the newest N snapshots of this branch, for every N, while "
+    "all tags, branches and changelogs are kept, whatever their age: a plan that considers "
+    "ages may reclaim more or less. From the manifests' sizes."
 )
 LAB_HOLDERS_HELP = N_(
-    "Each row is one exact set of names: only dropping all of them frees its files. “live” is the "
-    "newest snapshot, “history” are the others."
+    "Each row is one exact set of names: only deleting all of them reclaims its files. "
+    "“live” is the newest snapshot, “history” the others."
 )
-LAB_DROPS_HELP = N_("For each number of tags, the ones whose dropping frees most, everything else staying as it is.")
+LAB_DROPS_HELP = N_("For each number of tags, the ones whose deletion reclaims most, with everything else kept.")
 LAB_DROPS_LATER = N_(
-    "For each number of tags, the ones without which the next expiry by the table's own rules frees "
-    "most. Removing an Iceberg tag frees nothing by itself."
+    "For each number of tags, the ones without which the next expiry by the table's own "
+    "rules reclaims most. Removing an Iceberg tag reclaims nothing immediately."
 )
 LAB_NO_CURVE = N_("One snapshot or none: there is nothing to choose.")
 LAB_AS_TABLE = N_("As a table")
 LAB_FILES = N_("Files")
 LAB_COUNT = N_("Tags", context="how many")
-LAB_DROP_TAGS = N_("Drop these")
-LAB_FREES = N_("Frees")
+LAB_DROP_TAGS = N_("Delete these")
+LAB_FREES = N_("Reclaims")
 LAB_SETS_NOUN = N_("sets")
 LAB_HELD_BY = N_("Held by exactly")
-LAB_ENDS = N_("Goes by itself")
+LAB_ENDS = N_("Expires automatically")
 LAB_ENDS_HELP = N_(
     "By this branch's own options, or the tag's own time, as the engine that commits next would judge it."
 )
-LAB_KEEPS_ALL = N_("Writers of this table expire nothing by themselves.")
+LAB_KEEPS_ALL = N_("Writers of this table expire nothing automatically.")
 CALENDAR_HELP = N_(
-    "Bytes that have gone by themselves by each date, on every branch: by the table's options and tags' own times."
+    "Bytes reclaimed automatically by each date, on every branch: by the table's options and the tags' own retention."
 )
-CALENDAR_NONE = N_("No snapshot and no tag goes by a date: what goes at all waits for commits or for a consumer.")
-CALENDAR_SNAPSHOTS = N_("Snapshots go")
-CALENDAR_TAGS = N_("Tags go")
+CALENDAR_NONE = N_("No snapshot or tag expires on a date: expiry here waits for commits or for a consumer.")
+CALENDAR_SNAPSHOTS = N_("Snapshots expire")
+CALENDAR_TAGS = N_("Tags expire")
 CALENDAR_DATE = N_("Not before")
-CALENDAR_POINTS = N_("What goes", context="calendar")
-CALENDAR_TOTAL = N_("Freed in all by then")
+CALENDAR_POINTS = N_("What is deleted", context="calendar")
+CALENDAR_TOTAL = N_("Total reclaimed by then")
 CALENDAR_NOUN = N_("dates")
 CURVE_X = N_("Snapshots kept (newest N)")
-NATIVE = N_("Beside Paimon")
+NATIVE = N_("Compare with Paimon")
 NATIVE_SAME = N_(
-    "Paimon's own deletion, computed step by step the way the engine does it, would take exactly these files too."
+    "Paimon's own deletion, computed step by step as the engine does it, would delete exactly these files too."
 )
 
 
 def lab_next(branch: str, headline: str, prevented_by: Sequence[str]) -> str:
     if branch == MAIN:
         coming = _(
-            "Apart from any plan, the table's own options have the next commit of a writer do: {headline}",
+            "At the next commit, the table's own options do this without any plan: {headline}",
             headline=headline,
         )
     else:
         coming = _(
-            "Apart from any plan, the table's own options have the next commit of a writer to branch {branch} do: "
-            "{headline}",
+            "At the next commit to branch {branch}, the table's own options do this without any plan: {headline}",
             branch=branch,
             headline=headline,
         )
@@ -91,7 +90,7 @@ def calendar_hover(day: ExpirationDate, total: int, zone: str) -> str:
     lines = [units.moment(day.at_ms, zone), html.escape(listed(day.points))]
     lines.append(
         _(
-            "frees {bytes} in {files}; {total} in all by then",
+            "reclaims {bytes} in {files}; {total} in total by then",
             bytes=units.size(day.bytes),
             files=units.plural(day.files, "file"),
             total=units.size(total),
@@ -100,14 +99,43 @@ def calendar_hover(day: ExpirationDate, total: int, zone: str) -> str:
     return "<br>".join(lines)
 
 
-def curve_hover(keep: int, size: int, files: int) -> str:
-    return _(
-        "Keep {keep}: frees {size} in {files}",
+def curve_hover(keep: int, size: int, files: int, price: Price | None = None) -> str:
+    told = _(
+        "Keep {keep}: reclaims {size} in {files}",
         keep=units.count(keep),
         size=units.size(size),
         files=units.plural(files, "file"),
     )
+    return told if price is None else f"{told}<br>{money(size, price)}"
 
 
 def curve_chosen(keep: int) -> str:
     return _("keep {keep}", keep=units.count(keep))
+
+
+SETS_TICKED = N_("Delete what these sets hold")
+SETS_TICKED_HINT = N_("Click columns of the chart, or choose sets here")
+SETS_NOW = N_("Reclaims now")
+SETS_LATER = N_("Reclaims once the table's own policy has run")
+SETS_ALT = N_("Sets of holders and the bytes each holds. Click a column to tick it; the box above does the same.")
+PLAN_THIS = N_("Plan this")
+_NAMES = {"live": N_("newest snapshot"), "history": N_("older snapshots"), "changelogs": N_("changelogs")}
+
+
+def holder_name(name: str) -> str:
+    """How a chart calls a name that the core groups by."""
+    return _(_NAMES[name]) if name in _NAMES else name
+
+
+def deleting_names(names: Sequence[str]) -> str:
+    if not names:
+        return _("The newest snapshot always stays.")
+    return _("Deleting {names}", names=listed(tuple(names)))
+
+
+def sets_elsewhere(names: Sequence[str]) -> str:
+    if not names:
+        return _("The newest snapshot always stays, and with it all that it holds.")
+    return _(
+        "Delete {names} first, on Tags or by Expire changelogs: no one plan covers them.", names=listed(tuple(names))
+    )

@@ -1,4 +1,4 @@
-"""Tags: what each keeps and costs; making, moving and deleting them."""
+"""Tags: what each one holds and costs; creating, moving and deleting tags."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.model.references import Line, Tag
 from dashboard.formatting import units
 from dashboard.formatting.language import N_, _
 
-NO_TAGS = N_("Nothing pins history: this table has no tags.")
+NO_TAGS = N_("This table has no tags.")
 
 
 def no_tags_next(horizon_ms: int | None, zone: str) -> str:
@@ -25,55 +25,55 @@ def no_tags_next(horizon_ms: int | None, zone: str) -> str:
 TAG_NAME = N_("Name")
 TAG_POINT = N_("Snapshot")
 TAG_NAME_HINT = "month-2026-11"
-TAG_CREATE_TEACH = N_("Give it a name to see the plan. A tag deletes nothing.")
+TAG_CREATE_TEACH = N_("Enter a name to see the plan. Creating a tag deletes nothing.")
 CREATE = N_("Create tag")
 TAG_RETAINED = N_("Keep for")
-TAG_RETAINED_HELP = N_("After this time an engine that commits deletes the tag by itself. Blank: never.")
+TAG_RETAINED_HELP = N_("After this time an engine that commits deletes the tag automatically. Blank: never.")
 TAG_KEPT_HELP = N_(
-    "The tag's own time is filled in, and is counted from its replacement. After it, an engine that "
-    "commits deletes the tag by itself. Blank: never."
+    "Filled with the tag's own retention, which counts from the move. After that time an "
+    "engine that commits deletes the tag automatically. Blank: never."
 )
-TAG_RETAINED_HINT = N_("blank: for ever, or 90d")
+TAG_RETAINED_HINT = N_("blank: forever, or 90d")
 TAG_CREATE = N_("Create a tag")
-TAG_CHOOSE = N_("Choose a row to open a tag, let it name another snapshot, rename or delete it.")
-TAG_COST = N_("Frees now")
-TAG_LATER = N_("After the policy")
+TAG_CHOOSE = N_("Choose a row to open a tag, point it to another snapshot, rename or delete it.")
+TAG_COST = N_("Reclaims now")
+TAG_LATER = N_("After policy expiry")
 TAG_LATER_HELP = N_(
-    "Bytes that deleting this tag would free after every branch's own expiry options have taken what "
-    "they take at the moment shown: what the tag really costs in the long run."
+    "Bytes that deleting this tag would reclaim after every branch's own expiry options have "
+    "run at the moment shown: what the tag really costs in the long run."
 )
 TAG_VERIFY = N_("Check every file")
 TAG_VERIFY_HELP = N_(
-    "After the tag is made, every data file of its point is looked up; if one is missing the tag is withdrawn."
+    "After the tag is created, every data file of its snapshot is checked; if one is missing the tag is withdrawn."
 )
 TAG_RENAME_TO = N_("New name")
-TAG_REPLACE_POINT = N_("Snapshot it names from now on")
+TAG_REPLACE_POINT = N_("Snapshot it will point to")
 TAG_COST_HELP = N_(
-    "Bytes that nothing but this one tag holds. Two tags on one snapshot each free nothing alone, so "
+    "Bytes that only this tag holds. Two tags on one snapshot each reclaim nothing alone, so "
     "these numbers do not add up."
 )
 TAG_EXPIRES_HELP: Mapping[str, str] = {
     "clock": N_("By the clock of whoever created the tag: Paimon writes no zone."),
-    "age": N_("From then on the next expiry drops it, by the age of its snapshot."),
+    "age": N_("From then on the next expiry deletes it, by the age of its snapshot."),
 }
 NEVER = N_("never")
 
 
 def dearest(now: tuple[str, int] | None, later: tuple[str, int] | None) -> str:
-    """Which tag costs most; None: not known."""
+    """Name the tag that costs most; None: not known."""
     if now is None or later is None:
-        return _("Which tag costs most is not known: not everything that stays could be read.")
+        return _("Which tag costs most cannot be determined: not everything that is kept could be read.")
     first = (
         _("{tag}, {size}", tag=now[0], size=units.size(now[1]))
         if now[1]
-        else _("none, nothing is kept by one tag alone")
+        else _("none: no file is held by a single tag only")
     )
     second = _("{tag}, {size}", tag=later[0], size=units.size(later[1])) if later[1] else _("none")
     return _("Costs most now: {first}. Once the table's own policy has run: {second}.", first=first, second=second)
 
 
 def replace_tag(name: str) -> str:
-    return _("Let {name} name another snapshot", name=name)
+    return _("Move {name} to another snapshot", name=name)
 
 
 def rename_tag(name: str) -> str:
@@ -81,7 +81,7 @@ def rename_tag(name: str) -> str:
 
 
 def delete_tag(name: str) -> str:
-    return _("Delete {name}: what that frees", name=name)
+    return _("Delete {name}: what that reclaims", name=name)
 
 
 def tag_expires(tag: Tag, zone: str) -> str:
@@ -91,24 +91,24 @@ def tag_expires(tag: Tag, zone: str) -> str:
 
 
 def tag_retained(retained: dt.timedelta | None) -> str:
-    return _("for ever") if retained is None else units.duration(round(retained.total_seconds() * 1000))
+    return _("never expires") if retained is None else units.duration(round(retained.total_seconds() * 1000))
 
 
-BRANCHES = N_("Branches and the way back")
+BRANCHES = N_("Branches and rollback")
 BRANCH_HEADS = (N_("Branch"), N_("Snapshot"), N_("Committed"), N_("Keeps"))
 BRANCH_NAME = N_("New branch")
 BRANCH_POINT = N_("Starts at")
-BRANCH_REPLACE_POINT = N_("Points from now on to")
+BRANCH_REPLACE_POINT = N_("Will point to")
 BRANCH_POINT_HELP = N_("A snapshot, a tag or a branch; a time or latest~2 may be typed.")
 BRANCH_LEAST = N_("Newest kept")
 BRANCH_SNAPSHOT_AGE = N_("Snapshots kept for")
 BRANCH_AGE = N_("Branch kept for")
-ROLLBACK_POINT = N_("Main goes back to")
-ROLLBACK_SET = N_("Also to what is no ancestor")
+ROLLBACK_POINT = N_("Roll main back to")
+ROLLBACK_SET = N_("Allow non-ancestors too")
 ROLLBACK_SET_HELP = N_("Main may then point to any snapshot of the table, as Iceberg's set_current_snapshot lets it.")
 BRANCH_FORMS: Mapping[str, str] = {
     "create": N_("Create a branch"),
-    "replace": N_("Let a branch point elsewhere, or keep otherwise"),
+    "replace": N_("Change where a branch points, or its retention"),
     "rename": N_("Rename a branch"),
     "forward": N_("Fast-forward main to a branch"),
     "rollback": N_("Roll back"),
@@ -116,19 +116,19 @@ BRANCH_FORMS: Mapping[str, str] = {
     "consumer": N_("Reset a streaming reader"),
 }
 BRANCH_TEACH: Mapping[str, str] = {
-    "create": N_("Give it a name to see the plan. A branch deletes nothing."),
-    "replace": N_("Choose a branch, and where it points or what it keeps."),
+    "create": N_("Enter a name to see the plan. Creating a branch deletes nothing."),
+    "replace": N_("Choose a branch, and where it should point or what it should keep."),
     "rename": N_("Choose a branch and its new name."),
-    "forward": N_("Choose a branch that goes on from where main is."),
-    "rollback": N_("Choose a point to see what would be left behind."),
+    "forward": N_("Choose a branch that continues from where main is."),
+    "rollback": N_("Choose a version to see what would be left behind."),
     "delete": N_("Choose branches to see what nothing would hold any more."),
     "consumer": N_("Choose a reader; without a snapshot it is forgotten."),
 }
 BRANCH_CUT_HELP = N_("A tag of main. Blank: a branch without any snapshot, with the table's schemas.")
-ROLLBACK_DESTROYS = N_("Remove what came after")
+ROLLBACK_DESTROYS = N_("Remove newer snapshots")
 ROLLBACK_DESTROYS_HELP = N_(
-    "Off: a new snapshot gets the old content, and everything stays. On: newer snapshots and their "
-    "tags are removed, as Paimon's rollback does."
+    "Off: a new snapshot gets the old content, and everything is kept. On: newer snapshots "
+    "and their tags are removed, as Paimon's rollback does."
 )
 ORPHAN_HEADS = (N_("File"), N_("Kind"), N_("Bytes"))
 CONSUMER = N_("Reader")
@@ -137,7 +137,7 @@ CONSUMER_HELP = N_("The snapshot it begins with. A reader that is running keeps 
 
 
 def rollback_point(branch: str) -> str:
-    return _("{branch} goes back to", branch=branch)
+    return _("Roll {branch} back to", branch=branch)
 
 
 def branch_holds(line: Line) -> str:
@@ -156,4 +156,4 @@ def branch_keeps(least: int | None, snapshots_ms: int | None, own_ms: int | None
     told = [] if least is None else [_("its newest {least}", least=least)]
     told += [] if snapshots_ms is None else [_("snapshots for {snapshots}", snapshots=units.duration(snapshots_ms))]
     told += [] if own_ms is None else [_("itself for {own}", own=units.duration(own_ms))]
-    return _(", ").join(told) or _("as the table says")
+    return _(", ").join(told) or _("as set by the table")

@@ -1,15 +1,17 @@
-"""The timeline, its chart, and a point in detail."""
+"""The timeline, its chart, and the details of a version."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from textwrap import wrap
 
 from core.model.time_travel import AsOf
 from dashboard.charts.pointer import Reset
-from dashboard.charts.time_axis import Dot, Flag
+from dashboard.charts.time_axis import Dot, Flag, Pin
 from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, capitalized, ngettext
+from dashboard.words.explanations import Rule
 from dashboard.words.notices import listed
 
 _KINDS = {
@@ -36,12 +38,13 @@ def lane(branch: str, held: bool, empty: bool) -> str:
 LEGEND_HELD = N_("Expired, kept by a tag")
 LEGEND_TAG = N_("Tag")
 LEGEND_BRANCH = N_("Branch")
-LEGEND_CONSUMER = N_("Consumer reads on here")
+LEGEND_CONSUMER = N_("Next snapshot of a consumer")
 LEGEND_SCHEMA = N_("Schema changed")
-LEGEND_DUE = {"commit": N_("Goes with the next commit of a writer"), "expiry": N_("Goes with the next expiry")}
+LEGEND_UNUSUAL = N_("Unusual commit")
+LEGEND_DUE = {"commit": N_("Expires at the next commit"), "expiry": N_("Expires at the next expiration run")}
 SCHEMA_LETTER = "S"
 LEGEND_PATH = N_("Where main pointed")
-LEGEND_RESET = N_("Main set back or on by hand")
+LEGEND_RESET = N_("Main moved by hand")
 PATH_HOVER = N_("Where main pointed, by the snapshot-log")
 STATES: Mapping[str, tuple[str, str]] = {
     "rolled-back": ("R", N_("Rolled back")),
@@ -61,15 +64,23 @@ def axis_time(zone: str) -> str:
     return _("Commit time, {zone}", zone=zone)
 
 
+def axis_commits(zone: str) -> str:
+    return _("Commits in order, evenly spaced; times in {zone}", zone=zone)
+
+
+SPACINGS: Mapping[str, str] = {"time": N_("By time"), "commit": N_("By commit")}
+SPACING = N_("How commits are spaced")
+
+
 def plain(text: str) -> str:
-    """Text of others inside a chart."""
+    """Escape text written by others for use in a chart."""
     return escape(text)
 
 
 def pointed(spans_ms: Sequence[tuple[int, int | None]], zone: str) -> str:
-    """When main pointed to a snapshot."""
+    """Say when main pointed to a snapshot."""
     if not spans_ms:
-        return _("never, by the snapshot-log")
+        return _("never, according to the snapshot-log")
     found = [
         _("{start} to {end}", start=units.moment(start, zone), end=_("now") if end is None else units.moment(end, zone))
         for start, end in spans_ms[-3:]
@@ -78,8 +89,8 @@ def pointed(spans_ms: Sequence[tuple[int, int | None]], zone: str) -> str:
     return _("; ").join(times + found)
 
 
-def dot_hover(dot: Dot, under: int = 0) -> str:
-    """What is of this dot alone; `dot_template` tells the rest."""
+def dot_hover(dot: Dot, unusual: Sequence[str] = ()) -> str:
+    """Return the hover text specific to this dot; `dot_template` adds the rest."""
     lines = [f"<b>{dot.id}</b>"]
     if dot.delta_rows is not None and dot.total_rows is not None:
         lines[0] += _(
@@ -91,21 +102,18 @@ def dot_hover(dot: Dot, under: int = 0) -> str:
         lines.append(escape(capitalized(dot.note)).replace(_("; "), "<br>"))
     if dot.tags:
         lines.append(_("Tags: ") + escape(listed(dot.tags, 4)))
-    if under:
-        lines.append(
-            ngettext(
-                "{count} more commit under it: click, then look closer",
-                "{count} more commits under it: click, then look closer",
-                under,
-            )
-        )
+    lines += [f"<b>!</b> {'<br>'.join(map(escape, wrap(each, 60)))}" for each in unusual]
     return "<br>".join(lines)
 
 
-def dot_template(kind: str, zone: str, held: bool) -> str:
-    """A template for the chart itself, which knows each mark's time: no text is sent for it."""
+def _when(zone: str, by_commit: bool) -> str:
+    return "%{hovertext}" if by_commit else f"%{{x|%a %Y-%m-%d %H:%M:%S}} {zone}"
+
+
+def dot_template(kind: str, zone: str, held: bool, *, by_commit: bool = False) -> str:
+    """Return a hover template: plotly fills in each mark's time, so that the text is not sent for every mark."""
     expired = _(", expired") if held else ""
-    return f"%{{customdata[1]}}<br>{escape(commit_kind(kind))}{expired}<br>%{{x|%Y-%m-%d %H:%M:%S}} {zone}"
+    return f"%{{customdata[1]}}<br>{escape(commit_kind(kind))}{expired}<br>{_when(zone, by_commit)}"
 
 
 def state_hover(dot: Dot, zone: str) -> str:
@@ -113,7 +121,7 @@ def state_hover(dot: Dot, zone: str) -> str:
 
 
 def window_text(window_ms: tuple[int, int]) -> str:
-    """How a stretch of time stands in the address."""
+    """Format a time range for the URL."""
     return f"{window_ms[0]}..{window_ms[1]}"
 
 
@@ -123,8 +131,24 @@ def bin_hover(kind: str, number: int, total: int, window_ms: tuple[int, int], zo
         commits=units.plural(total, "commit"),
         number=units.count(number),
         kind=commit_kind(kind).lower(),
-        first=units.moment(window_ms[0], zone),
-        last=units.moment(window_ms[1], zone),
+        first=units.weekday_moment(window_ms[0], zone),
+        last=units.weekday_moment(window_ms[1], zone),
+    )
+
+
+def cluster_hover(
+    number: int, kinds: Sequence[tuple[str, int]], window_ms: tuple[int, int], zone: str, unusual: int = 0
+) -> str:
+    """Return the hover text of several commits that overlap; `kinds` with the number of each."""
+    opens = _("Click to zoom in") if window_ms[0] < window_ms[1] else _("Click to choose the newest")
+    odd = [ngettext("{count} unusual", "{count} unusual", unusual)] if unusual else []
+    return _(
+        "<b>{commits}</b>: {kinds}<br>{first}<br>to {last}<br>{opens}",
+        commits=units.plural(number, "commit"),
+        kinds=", ".join([*(f"{units.count(each)} {escape(kind)}" for kind, each in kinds), *odd]),
+        first=units.weekday_moment(window_ms[0], zone),
+        last=units.weekday_moment(window_ms[1], zone),
+        opens=opens,
     )
 
 
@@ -136,24 +160,31 @@ def mark_hover(before: int, after: int) -> str:
     return _("Schema {before} → {after}", before=before, after=after)
 
 
-def flag_label(flags: Sequence[Flag]) -> str:
-    return flags[0].name + (f" +{len(flags) - 1}" if len(flags) > 1 else "")
+def group_label(group: Sequence[Flag | Pin]) -> str:
+    return group[0].name + (f" +{len(group) - 1}" if len(group) > 1 else "")
 
 
 def flag_hover(flags: Sequence[Flag], zone: str) -> str:
+    if flags[0].time_ms < flags[-1].time_ms:
+        return _(
+            "<b>Tags {names}</b><br>{first}<br>to {last}<br>Click to zoom in",
+            names=escape(listed([flag.name for flag in flags], 4)),
+            first=units.weekday_moment(flags[0].time_ms, zone),
+            last=units.weekday_moment(flags[-1].time_ms, zone),
+        )
     return ngettext(
         "<b>Tag {names}</b><br>of {when}",
         "<b>Tags {names}</b><br>of {when}",
         len(flags),
         names=escape(listed([flag.name for flag in flags])),
-        when=units.moment(flags[0].time_ms, zone),
+        when=units.weekday_moment(flags[0].time_ms, zone),
     )
 
 
 def reset_hover(found: Reset, zone: str) -> str:
     made = units.moment(found.made_ms, zone)
     return _(
-        "<b>Main was set to {id}</b><br>{found_time}<br>committed {made}",
+        "<b>Main was moved to {id}</b><br>{found_time}<br>committed {made}",
         id=found.id,
         found_time=units.moment(found.time_ms, zone),
         made=made,
@@ -175,13 +206,17 @@ TREND_FILES_EXACT = N_("<b>%{y:,d}</b> files")
 TREND_BYTES_EXACT = N_("<b>%{y:,d}</b> bytes")
 
 
-def trend_template(exact: str, zone: str, named: bool) -> str:
-    """A template for the chart itself, which knows each mark's value, point and time: no text is sent for it."""
-    return f"{exact}{(_(' at %{customdata}') if named else '')}<br>%{{x|%Y-%m-%d %H:%M:%S}} {zone}"
+def trend_template(exact: str, zone: str, named: bool, *, by_commit: bool = False) -> str:
+    """Return a hover template: plotly fills in each mark's value, version and time, so that the text is not sent for
+    every mark."""
+    return f"{exact}{(_(' at %{customdata}') if named else '')}<br>{_when(zone, by_commit)}"
 
 
 TIMELINE_ALT = N_("Snapshots of this table on a time axis, with tags, branches, consumers and schema changes")
-CLICK_A_POINT = N_("Click a point to see everything its commit says. Drag to zoom, double-click to zoom out.")
+CLICK_A_POINT = N_(
+    "Click a snapshot or tag to see everything its commit says, shift-click a second one to compare the two. "
+    "Drag to zoom, double-click to zoom out."
+)
 SHOW_ALL = N_("Show all")
 DENSE = N_("Each bar counts the commits of one stretch of time. Click one to look inside.")
 
@@ -207,25 +242,28 @@ def point_title(found: AsOf) -> str:
 
 # a point in detail ---------------------------------------------------------------------------------------------------
 
-DETAIL_NONE = N_("No point is chosen")
+DETAIL_NONE = N_("No snapshot or tag is selected")
+COMPARE = N_("Compare with…")
+COMPARE_TEACH = N_("Click the other one on the chart, or choose it here:")
+COMPARE_OTHER = N_("Snapshot or tag to compare with")
 DIFF_PREVIOUS = N_("Diff with previous")
 DIFF_LATEST = N_("Diff with latest")
 QUERY_HERE = N_("Query")
-TAG_HERE = N_("Tag it")
+TAG_HERE = N_("Create tag here")
 SHOW_ON_TIMELINE = N_("Show on timeline")
 ALL_FIELDS = N_("Every field of its JSON")
 FIELD_NAMES: Mapping[str, str] = {
     "snapshot": N_("Snapshot"),
     "kind": N_("Commit", context="its kind"),
     "committed": N_("Committed"),
-    "goes": N_("Goes"),
+    "goes": N_("Expires"),
     "branch": N_("Branch"),
-    "standing": N_("Standing"),
+    "standing": N_("Status"),
     "main": N_("Main pointed here"),
     "schema": N_("Schema"),
     "rows": N_("Rows"),
-    "files": N_("Live files"),
-    "bytes": N_("Live bytes"),
+    "files": N_("Current files"),
+    "bytes": N_("Current size"),
     "watermark": N_("Watermark"),
     "user": N_("Commit user"),
     "tags": N_("Tags"),
@@ -234,17 +272,21 @@ FIELD_NAMES: Mapping[str, str] = {
 
 
 def cannot_be_told(why: str) -> str:
-    return _("This cannot be told: {why}", why=why)
+    return _("This cannot be determined: {why}", why=why)
 
 
 RETAINED = N_("Retained snapshot")
 EXPIRED_HELD = N_("Expired, readable by its tag")
 UNREADABLE = N_("cannot be read")
-ROWS_HELP = N_("Rows in live files, before any merge of keys (totalRecordCount of the snapshot file).")
+ROWS_HELP = N_("Rows in current files, before any merge of keys (totalRecordCount of the snapshot file).")
 PREVIOUS, NEXT = (N_("Previous"), N_("Next"))
 ASOF_HERE = N_("As of")
-PROTECT_THIS = N_("Protect: a tag for a while")
+PROTECT_THIS = N_("Add temporary tag")
 FIELDS_COPY = N_("The document itself, to copy:")
+
+
+def diff_with(older: str, newer: str) -> str:
+    return _("Diff {older} → {newer}", older=older, newer=newer)
 
 
 def step_to(label: str, id: int) -> str:
@@ -252,20 +294,44 @@ def step_to(label: str, id: int) -> str:
 
 
 EARLIER, LATER = (N_("Earlier"), N_("Later"))
-CLOSER, WIDER = (N_("Closer"), N_("Wider"))
-RANGE = N_("Stretch of time shown")
-NOTHING_IN_WINDOW = N_("No commit lies in this stretch of time. Look wider, or show all.")
-POINTS_TABLE = N_("The points as a table, to choose by keyboard and to download")
-POINTS_TEACH = N_("Choosing a line does what clicking its point does. Files and bytes are what is live there.")
+CLOSER, WIDER = (N_("Zoom in"), N_("Zoom out"))
+RANGE = N_("Time range shown")
+NOTHING_IN_WINDOW = N_("No commits in this time range. Zoom out, or show all.")
+POINTS_TABLE = N_("The snapshots and tags as a table, to choose by keyboard and to download")
+POINTS_TEACH = N_(
+    "Selecting a row does the same as clicking its mark. Files and bytes are the current ones of that version."
+)
 POINT_COLUMNS: Mapping[str, str] = {
-    "point": N_("Point"),
+    "point": N_("Snapshot or tag"),
     "committed": N_("Committed"),
     "kind": N_("Commit", context="its kind"),
     "rows": N_("Rows"),
-    "delta": N_("Change of rows"),
-    "files": N_("Live files"),
-    "bytes": N_("Live bytes"),
+    "delta": N_("Row change"),
+    "files": N_("Current files"),
+    "bytes": N_("Current size"),
     "schema": N_("Schema"),
     "tags": N_("Tags"),
     "note": N_("Note"),
 }
+
+
+# what a commit changed
+
+NO_PARTITION = N_("not partitioned")
+HOW_USUAL = Rule(
+    N_("What changed, and whether that is usual"),
+    N_("Files, rows and bytes that a commit added and removed, by partition; rows are those of data files."),
+    N_("Which files are current at the commit and at the one before it, from the manifests of both."),
+    N_(
+        "Compared with the last 30 earlier commits of the same kind on the branch, at the same weekday and hour "
+        "(UTC); if fewer than 5 are known, at the same time of day; else at any time. Unusual: more than twice or "
+        "less than half the median of their rows, and further from it than 3 times their median deviation. Needs "
+        "attention: such a load, a partition that lost its last file, changed columns, a delete of more than 10 % of "
+        "the rows, and no load for 1.5 times the longest pause between the last 30."
+    ),
+    N_("Rows, files, bytes."),
+)
+
+
+def more_partitions(number: int) -> str:
+    return ngettext("{count} more partition", "{count} more partitions", number)

@@ -1,13 +1,26 @@
-"""Naming a version: what can be chosen and typed, and what it resolved to."""
+"""Picking a version: what can be chosen and typed, and what it resolved to."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dashboard.formatting.language import N_, _
 
+VERSION = N_("Time or version")
+VERSION_HELP = N_("Follow the newest snapshot again. The version chosen here is shown on every page of this table.")
+TO_LATEST = N_("Latest")
+ACTS_NOW: Mapping[str, str] = {
+    "retention": N_("A past version is chosen at the top. This page plans for the table as it is now."),
+    "orphans": N_("A past version is chosen at the top. This page looks for orphans of the table as it is now."),
+    "tags": N_(
+        "A past version is chosen at the top. This page lists the tags that exist now; a new "
+        "tag gets the chosen version."
+    ),
+}
 LATEST = N_("latest: the newest snapshot")
 EARLIEST = N_("earliest: the oldest retained snapshot")
-POINT_PLACEHOLDER = N_("Choose a point, or type one")
-PICK_NONE = N_("None: clear this")
+POINT_PLACEHOLDER = N_("Choose a version, or type one")
+PICK_NONE = N_("Clear")
 POINT_HELP = N_(
     "A snapshot id, a tag, a branch, BRANCH/12, a time, `watermark:N`, `latest`, `earliest` or "
     "`latest~3`. A time may name its zone (`2026-11-01 08:00 Asia/Shanghai`, "
@@ -22,7 +35,7 @@ def picked(told: str, branch: str) -> str:
 
 
 def two_names(name: str) -> str:
-    return _("{name!r} is a tag and a branch.", name=name)
+    return _("{name!r} is both a tag and a branch.", name=name)
 
 
 def two_names_next(name: str) -> str:
@@ -34,4 +47,4 @@ def elsewhere(branch: str, wanted: str) -> str:
 
 
 def elsewhere_next(wanted: str) -> str:
-    return _("Choose a point of {wanted}.", wanted=wanted)
+    return _("Choose a version of {wanted}.", wanted=wanted)

@@ -1,4 +1,4 @@
-"""What tests of the dashboard share: the ten named states on disk, and a page opened without a browser."""
+"""Fixtures of the dashboard tests: the ten named states on disk, and a page opened without a browser."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAGES = ("overview", "timeline", "asof", "diff", "files", "retention", "tags", "
 
 @pytest.fixture(scope="session", autouse=True)
 def scanned_once() -> Iterator[None]:
-    """Streamlit looks through all installed packages for components, as often as a page is opened: here once."""
+    """Streamlit searches all installed packages for components whenever a page is opened; do it only once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             manifest_scanner, "scan_component_manifests", functools.cache(manifest_scanner.scan_component_manifests)
@@ -33,8 +33,8 @@ def scanned_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing is remembered from another test, and no page starts Spark."""
-    monkeypatch.setattr(permissions, "is_guarded", True)  # no server: nobody else can ask
+    """Nothing is kept from other tests, and no page starts Spark."""
+    monkeypatch.setattr(permissions, "is_guarded", True)  # there is no server that others could reach
     monkeypatch.setattr(background_jobs, "warms_up", False)
     monkeypatch.setattr(background_jobs, "_jobs", {})
     monkeypatch.delenv("SNAPSCOPE_WAREHOUSE", raising=False)
@@ -46,7 +46,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The warehouse of a named state, built once; a state that changes after the first look is built anew."""
+    """The warehouse of a named state, built once; a state that changes after the first view is rebuilt."""
     kept: dict[str, Path] = {}
 
     def build(name: str) -> Path:
@@ -61,7 +61,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @pytest.fixture
 def open_page() -> Open:
-    """Open a page of a warehouse by its address; `writes` is a reader who has switched changes on."""
+    """Open a page of a warehouse by its URL; `writes` is a reader who has allowed changes."""
 
     def opened(page: str, warehouse: Path | str | None, *, writes: bool = False, **address: str) -> Page:
         test = AppTest.from_file(str(APP), default_timeout=300)

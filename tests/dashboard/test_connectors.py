@@ -1,4 +1,4 @@
-"""The Query page where the server has an engine's connector: the reader chooses who reads, and is told who did."""
+"""The Query page of a server with an engine's connector: the reader chooses the engine, and the result names it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def test_the_reader_chooses_where_a_connector_is_configured(
     assert words.QUERY_ENGINE not in open_page("query", tmp_path / "w", **address).text
     monkeypatch.setenv("SNAPSCOPE_CONNECTORS", "a.jar")
     page = open_page("query", tmp_path / "w", **address)
-    assert "Read by" in page.text
+    assert "Read with" in page.text
     assert "--engine" not in page.test.code[0].value
-    page.test.session_state["query.engine"] = "connector"  # as a form sends it
+    page.test.session_state["query.engine"] = "connector"  # as sent by a form
     assert "--engine connector" in page.run().test.code[0].value
 
 
@@ -36,5 +36,5 @@ def test_the_note_says_who_read_and_not_what_nobody_told() -> None:
         seconds=1.04, engine="Paimon Spark connector 2.0.0",
     )  # fmt: skip
     assert words.query_note(answer) == (
-        "1 row as of 12; 1,234 live files, read in 1.0 s by Paimon Spark connector 2.0.0."
+        "1 row as of 12; 1,234 current files, read in 1.0 s by Paimon Spark connector 2.0.0."
     )

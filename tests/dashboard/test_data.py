@@ -1,4 +1,4 @@
-"""What pages keep: the last few answers, each made once, whatever it is, by any thread."""
+"""The caches of the pages: the last few values, each computed once, whatever it is, from any thread."""
 
 from __future__ import annotations
 

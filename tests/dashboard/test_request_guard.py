@@ -1,4 +1,4 @@
-"""The guard before the server, without a socket: whatever a request looks like, what lies behind needs the secret."""
+"""The guard, without a socket: whatever a request looks like, it needs the secret."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_secret_leaves_the_address_and_all_else_of_it_stays() -> None:
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_a_link_on_another_page_leads_on_by_a_page_of_ours(site: str) -> None:
-    """A redirection would bear the other page's mark, and be refused."""
+    """A redirect would still be marked as the other page's request, and be rejected."""
     found = ask([("host", OWN[0]), ("sec-fetch-site", site)], path="/query", query=f"token={SECRET}&sql=%22%3E%3Cx")
     assert (found.status, found.all("location")) == (200, [])
     assert found.all("set-cookie") == [f"{COOKIE}; Path=/; HttpOnly; SameSite=Strict"]
@@ -94,7 +94,7 @@ def test_a_link_on_another_page_leads_on_by_a_page_of_ours(site: str) -> None:
 
 
 def test_a_forwarded_port_has_a_cookie_of_its_own() -> None:
-    """Two servers that are forwarded to two ports of one's own machine both listen on 8501 over there."""
+    """Two servers forwarded to two ports of one's own machine may both listen on 8501 remotely."""
     found = ask([("host", FORWARDED)], query=f"token={SECRET}", hosts=(FORWARDED,))
     assert found.all("set-cookie")[0].startswith("snapscope-9000=")
 

@@ -1,4 +1,4 @@
-"""Every page copes with every named state, and says the sentence of that state."""
+"""Every page handles every named state, and shows the message for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from dashboard import words
 from tests.support.builders import STATES
 
-PAGES = ("overview", "timeline", "asof", "diff", "files", "retention", "tags", "query")
+PAGES = ("overview", "timeline", "asof", "diff", "files", "retention", "orphans", "tags", "query")
 
 SENTENCES = {
     "empty warehouse": "This warehouse has no tables yet.",
@@ -20,11 +20,11 @@ SENTENCES = {
         "Snapshot 3 has expired and is kept by tag month-end: it can still be read by that name."
     ),
     "two tags on one snapshot": (
-        "Tags audit and release keep the same snapshot 3: deleting one of them frees nothing, deleting both may."
+        "Tags audit and release keep the same snapshot 3: deleting one of them reclaims nothing, deleting both may."
     ),
     "id gap": (
-        "Snapshots 4 to 5 are missing between 3 and 6: Paimon's time travel fails across this gap and its expiry may "
-        "free files that are still needed."
+        "Snapshots 4 to 5 are missing between 3 and 6: Paimon's time travel fails across this "
+        "gap and its expiry may delete files that are still needed."
     ),
     "wrong hints": (
         "snapshot/LATEST: expected the id 5, found the id 99. Paimon fails to read or commit until this hint is "
@@ -32,15 +32,15 @@ SENTENCES = {
     ),
     "unreadable manifest": "1 file could not be read, so totals marked ≥ are lower bounds.",
     "table moved while viewing": (
-        "The table default.orders is no longer here: it was moved or deleted since it was listed."
+        "The table default.orders no longer exists here: it was moved or deleted after it was listed."
     ),
     "10,000 snapshots": (
-        "10,000 snapshots are more than 2,000 points: the timeline shows how many commits each stretch of time holds. "
-        "Click a bar to look inside."
+        "10,000 snapshots exceed 2,000: the timeline shows the number of commits per time "
+        "interval. Click a bar to zoom in."
     ),
 }
 SLOW = {"10,000 snapshots"}
-# The overview names the worst of a table's notices and counts the others.
+# Home shows the worst of a table's notices and counts the others.
 ON_OVERVIEW = {
     "two tags on one snapshot": SENTENCES["two tags on one snapshot"],
     "wrong hints": "snapshot/EARLIEST: expected the id 1, found the id 3.",

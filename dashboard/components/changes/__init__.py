@@ -1,1 +1,1 @@
-"""Plans on pages: shown, confirmed, run and followed."""
+"""Components that show, confirm, run and follow plans."""

@@ -1,4 +1,4 @@
-"""The table's automatic tags: its rules, what is due, the next dates; and the tags whose time is over."""
+"""The table's automatic tags: its rules, tags that are due, the next dates, and expired tags."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from dashboard.formatting import commands, markup
 
 
 def draw(opened: OpenedTable, history: History, branch: str) -> None:
-    """Nothing where the table asks for none and no tag's time is over; one line where what it asks for is not done."""
+    """Draw automatic tags. Draws nothing if the table configures none and no tag has expired, or one line if tags are
+    due."""
     table = loading.table(opened.ref.location)
     try:
         found = automatic_tags.automatic(table, history, opened.now_ms, branch)
@@ -30,7 +31,7 @@ def draw(opened: OpenedTable, history: History, branch: str) -> None:
     if found.rules is not None:
         _rules(opened, found, found.rules, branch)
         if found.rules.is_expiring:
-            return  # what is over goes with them
+            return  # expired tags are part of the sequence
     over, _ = automatic_tags.ended(table, history, opened.now_ms, branch)
     if over is not None:
         st.html(markup.panel_title(words.TAGS_OVER))
@@ -54,7 +55,7 @@ def _rules(opened: OpenedTable, found: Tagging, of: AutomaticTagRules, branch: s
 
 
 def _spoken(opened: OpenedTable, command: str, procedure: str, branch: str) -> None:
-    """What does the same elsewhere."""
+    """Show the equivalent command and procedure."""
     plan.command(commands.of_table(command, opened.ref.location, branch))
     st.caption(words.PROCEDURE["sys"])
     st.code(statements.call(procedure, opened.ref.title, branch), language="sql", wrap_lines=True)

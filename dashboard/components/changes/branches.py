@@ -1,4 +1,4 @@
-"""Branches and the way back: one form for each change, its plan below it as soon as it says enough."""
+"""Branches and rollback: one form per change, with its plan below as soon as the form is complete."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Form = Callable[[Heads, Line], Change | None]
 
 
 def draw(opened: OpenedTable, line: Line) -> None:
-    """The branches, and what can be done to them; of a Paimon table what is rolled back is `line`."""
+    """Draw the branches and their forms. For a Paimon table, `line` is the branch that rollback applies to."""
     st.html(markup.panel_title(words.BRANCHES))
     st.html(markup.table(words.BRANCH_HEADS, texts.table(opened.heads, opened.zone)))
     for name, form in _forms(opened.heads, line).items():
@@ -146,7 +146,7 @@ def _point(heads: Heads, form: str, label: str) -> str | None:
 
 
 def _kept(form: str) -> tuple[int | None, int | None, int | None]:
-    """What a branch keeps: its newest snapshots, young ones, and itself."""
+    """Inputs for branch retention: minimum snapshots, maximum snapshot age and maximum ref age."""
     least = st.number_input(
         words.BRANCH_LEAST, min_value=1, value=None, step=1, key=f"branches.{form}.least", width=inputs.NARROW
     )

@@ -1,4 +1,4 @@
-"""A CALL on the Query page: its plan first, then the same confirmation as anywhere."""
+"""A CALL statement on the Query page: first its plan, then the usual confirmation."""
 
 from __future__ import annotations
 

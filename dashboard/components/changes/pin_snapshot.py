@@ -1,4 +1,4 @@
-"""Pins a version with a temporary tag: planned, shown and confirmed as any change; read-only, the command for it."""
+"""Pins a version with a temporary tag, planned and confirmed like any change. In read-only mode, shows the command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEPT = whole(protect.DAYS_MS)
 
 
 def draw(opened: OpenedTable, found: AsOf) -> None:
-    """Nothing is planned before somebody opens it. A tag needs no tag."""
+    """Draw the form; nothing is planned until it is opened. A tag cannot be pinned."""
     if not found.point.rsplit("/", 1)[-1].isdigit():
         return
     opens = st.expander(words.PROTECT_THIS, icon=":material/shield:", key="protect.open", on_change="rerun")

@@ -1,6 +1,6 @@
-"""A plan on the page: the sentence, what goes and why the rest stays, every file, the command, and carrying it out.
+"""Shows a plan: its summary, what expires and why the rest is kept, all files, the command, and the button to run it.
 
-Law: what is carried out is the frozen plan the reader saw, bound to the button; it runs as a job outside the script.
+Invariant: what runs is exactly the plan that the reader saw, bound to the button. It runs as a background job.
 """
 
 from __future__ import annotations
@@ -13,32 +13,30 @@ import streamlit as st
 from core.execution import apply as applying
 from core.execution import protect
 from core.execution.delete_files import Receipt
-from core.execution.journal import Journal
 from core.messages import sentences
 from core.model.history import History
 from core.model.plan import Plan
 from core.planning.confirmation import Danger, danger
 from core.table import resolve
-from dashboard import background_jobs, permissions, url_state, words
+from dashboard import background_jobs, permissions, settings, words
 from dashboard import data as loading
-from dashboard.components import errors, explain_figure, grid, reports
-from dashboard.components.changes import running_change
+from dashboard.components import explain_figure, grid, reports
+from dashboard.components.changes import running_change, runs
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import retention_curve
 from dashboard.formatting import commands, markup, units
+from dashboard.formatting.prices import Price, beside
 from dashboard.view_models import branches, rows, table_tree
-
-POLL_S = 0.5
 
 
 def command(text: str) -> None:
-    """The command line that does the same."""
+    """Show the equivalent command line."""
     st.caption(words.COMMAND)
     st.code(text, language="bash", wrap_lines=True)
 
 
 def command_of(opened: OpenedTable, plan: Plan) -> None:
-    """The command line of a plan."""
+    """Show the command line of a plan."""
     text = commands.of(plan.change, opened.ref.location, [each.root for each in plan.outside])
     if text is not None:
         command(text)
@@ -53,8 +51,21 @@ def command_of(opened: OpenedTable, plan: Plan) -> None:
 
 def draw(opened: OpenedTable, plan: Plan, history: History) -> None:
     """Everything a plan says."""
+    summary(opened, plan)
+    details(opened, plan, history)
+
+
+def summary(opened: OpenedTable, plan: Plan) -> None:
+    """The plan in one sentence, its figures and a bar of them."""
+    price = settings.price()
     st.html(markup.headline(plan.headline))
-    _figures(opened, plan)
+    _figures(opened, plan, price)
+    if len(plan.frees):
+        st.html(markup.stack(rows.freed_parts(plan, price)))
+
+
+def details(opened: OpenedTable, plan: Plan, history: History) -> None:
+    """What to know before, why each version stays or goes, and every file."""
     for level, told in (("warning", plan.warnings), ("info", plan.notes)):
         for each in told:
             st.html(markup.note(level, each.text))
@@ -63,8 +74,6 @@ def draw(opened: OpenedTable, plan: Plan, history: History) -> None:
             st.html(markup.table(words.ORPHAN_HEADS, branches.orphans(plan)))
     if plan.change.is_expiry:
         retention_curve.next_commit(opened, history, plan.change.branch)
-    if len(plan.frees):
-        st.html(markup.stack(rows.freed_parts(plan)))
     panes: dict[str, Callable[[], None]] = {
         words.VERDICTS: lambda: _verdicts(opened, plan, history),
         words.freed_files(len(plan.frees)): lambda: _files(opened, plan),
@@ -81,11 +90,12 @@ def draw(opened: OpenedTable, plan: Plan, history: History) -> None:
             fill()
 
 
-def _figures(opened: OpenedTable, plan: Plan) -> None:
+def _figures(opened: OpenedTable, plan: Plan, price: Price | None) -> None:
+    costs = [beside(size, price) for size in (plan.freed_bytes, plan.kept_bytes, plan.tags_keep_bytes)]
     tiles: list[tuple[str, str | markup.Html, str | markup.Html]] = [
-        (words.FREES, markup.size(plan.freed_bytes), units.plural(len(plan.frees), "file")),
-        (words.KEEPS, markup.size(plan.kept_bytes), words.KEEPS_BELOW),
-        (words.TAGS_KEEP, markup.size(plan.tags_keep_bytes), words.TAGS_KEEP_BELOW),
+        (words.FREES, markup.size(plan.freed_bytes), units.plural(len(plan.frees), "file") + costs[0]),
+        (words.KEEPS, markup.size(plan.kept_bytes), words.KEEPS_BELOW + costs[1]),
+        (words.TAGS_KEEP, markup.size(plan.tags_keep_bytes), words.TAGS_KEEP_BELOW + costs[2]),
         (words.GO, units.count(len(plan.goes)), words.of_points(len(plan.points))),
     ]
     rules = [words.HOW_FREED, words.HOW_KEPT, words.HOW_TAGS_KEEP, words.HOW_VERDICTS]
@@ -99,7 +109,7 @@ def _figures(opened: OpenedTable, plan: Plan) -> None:
 
 
 def _ended(opened: OpenedTable, plan: Plan) -> None:
-    """The files that a commit takes out of its branch's newest point, largest first."""
+    """List the files that a commit removes from the newest version of its branch, largest first."""
     grid.draw(
         rows.ended_files(plan),
         f"plan.ended.{_kind(plan)}",
@@ -115,7 +125,7 @@ def _ended(opened: OpenedTable, plan: Plan) -> None:
 
 
 def _steps(plan: Plan) -> None:
-    """What is done, in order: the same list that the journal keeps."""
+    """List the steps in order, as recorded in the journal."""
     st.html(markup.table(words.STEP_HEADS, rows.effects(plan.effects), numbers=(0,)))
 
 
@@ -133,7 +143,7 @@ def _computed(opened: OpenedTable, plan: Plan) -> None:
 
 
 def _protect(opened: OpenedTable, plan: Plan, history: History) -> None:
-    """One click for a point that would go: a tag checked file by file, that ends by itself."""
+    """Offer to tag a snapshot that would expire, with one click: a temporary tag whose files are checked."""
     going = [verdict.point for verdict in plan.goes if verdict.point.rsplit("/", 1)[-1].isdigit()]
     if not going or not plan.change.is_expiry:
         return
@@ -153,7 +163,7 @@ def _protect(opened: OpenedTable, plan: Plan, history: History) -> None:
 
 
 def _kind(plan: Plan) -> str:
-    """Tells apart the plans on one page: there is one of a kind."""
+    """Return a key for this kind of plan; a page has at most one plan of each kind."""
     return type(plan.change).__name__
 
 
@@ -195,9 +205,9 @@ def _files(opened: OpenedTable, plan: Plan) -> None:
 
 
 def carry_out(opened: OpenedTable, plan: Plan, *, clears: str | None = None) -> None:
-    """The confirmation: type what the danger asks for, press the button. Where changes are not allowed: why not.
+    """Draw the confirmation: the text to type and the button. If changes are not allowed, explain why.
 
-    `clears` is the input that asked for the change, whose key was given by `cleared`.
+    `clears` is the input that requested the change, with a key from `cleared`.
     """
     if running_change.tell_begun(opened, plan.fingerprint):
         return
@@ -208,24 +218,34 @@ def carry_out(opened: OpenedTable, plan: Plan, *, clears: str | None = None) -> 
     if not plan.removes and not plan.leaves and not len(plan.frees):
         return
     found = danger(plan, opened.ref.name)
-    of = f"{plan.fingerprint[:12]}.{opened.ref.location}"  # a click on one plan, or a word typed for it, is of no other
+    of = f"{plan.fingerprint[:12]}.{opened.ref.location}"  # binds clicks and typed confirmations to this plan and table
     with st.container(border=True, key=f"carry_out.{_kind(plan)}"):
         if found.why:
             st.html(markup.note("warning", words.grave(sentences(found.why))))
-        typed = ""
-        if found.phrase:
-            label = words.type_to_confirm(table_tree.inline(found.phrase))
-            typed = st.text_input(label, key=f"confirm.{of}", live=True) or ""
         named = roots(found, of)
-        st.button(
-            words.CREATE if plan.change.makes_a_tag else words.CARRY_OUT,
-            key=f"carry_out.{_kind(plan)}.{of}",
-            type="primary",
-            icon=_icon(plan),
-            disabled=typed.strip() != found.phrase or len(named) < len(found.outside),
-            on_click=_submit,
-            args=(opened, plan, clears, tuple(named)),
-        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            typed = ""
+            if found.phrase:
+                label = words.type_to_confirm(table_tree.inline(found.phrase))
+                typed = st.text_input(label, key=f"confirm.{of}", live=True) or ""
+            st.button(
+                words.CREATE if plan.change.makes_a_tag else words.CARRY_OUT,
+                key=f"carry_out.{_kind(plan)}.{of}",
+                type="primary",
+                icon=_icon(plan),
+                disabled=typed.strip() != found.phrase or len(named) < len(found.outside),
+                on_click=_submit,
+                args=(opened, plan, clears, tuple(named)),
+            )
+
+
+def footer(opened: OpenedTable, plan: Plan) -> None:
+    """What a plan reclaims, its confirmation and its button, in sight wherever the page is scrolled to."""
+    with st.container(key="plan_footer"):
+        told = words.reclaims(plan.freed_bytes, len(plan.frees)) + beside(plan.freed_bytes, settings.price())
+        goes = [markup.muted(words.expires_of(len(plan.goes), len(plan.points)))] if plan.goes else []
+        st.html(markup.stat([markup.strong(told), *goes]))
+        carry_out(opened, plan)
 
 
 def _icon(plan: Plan) -> str:
@@ -235,7 +255,8 @@ def _icon(plan: Plan) -> str:
 
 
 def roots(found: Danger, of: str) -> list[str]:
-    """Of the roots outside the table under which files go, those that the reader has ticked."""
+    """Let the reader confirm the directories outside the table in which files are deleted; return the confirmed
+    ones."""
     return [
         each.root
         for number, each in enumerate(found.outside)
@@ -250,7 +271,8 @@ def _submit(opened: OpenedTable, plan: Plan, clears: str | None, named: tuple[st
         stop = job.cancelled.is_set
         return applying.apply(table, plan, progress=job.progress, waits=job.waits, cancelled=stop, outside=named)
 
-    if running_change.submit(opened, plan.fingerprint, work) and clears is not None:
+    planned = len(plan.frees)
+    if running_change.submit(opened, plan.fingerprint, work, plan.headline, planned) and clears is not None:
         st.session_state[_made(clears)] = st.session_state.get(_made(clears), 0) + 1
 
 
@@ -259,66 +281,14 @@ def _made(key: str) -> str:
 
 
 def cleared(key: str) -> str:
-    """The key of an input that asks for a change: another, empty one once the plan is on its way. Were the same one
-    emptied, a browser that has not heard of it yet would fill it again with what it still shows."""
+    """Return the key of an input that requests a change. The key changes once the plan has started, so the input is
+    empty. If the same widget were emptied instead, a browser that has not yet received the update would send its old
+    text again."""
     made = st.session_state.get(_made(key), 0)
     return f"{key}.{made}" if made else key
 
 
 def progress(opened: OpenedTable) -> None:
-    """The newest change of this table, as it goes on and how it ended. Every reader of the table sees it."""
+    """What a change of this table that was cut off can do, and how the newest one ended. Every reader sees it."""
     running_change.draw(opened)
-    job = background_jobs.latest(running_change.KIND, opened.ref.location)
-    if job is not None:
-        st.fragment(_progress, run_every=POLL_S if job.running else None)(opened, job.id)
-
-
-def _progress(opened: OpenedTable, id: str) -> None:
-    with errors.boundary():
-        job = background_jobs.find(id)
-        if job is None:
-            return
-        if job.running:
-            with st.container(border=True, horizontal=True, vertical_alignment="center"):
-                is_ending = job.cancelled.is_set()
-                text = words.CANCELLING if is_ending else words.applying(job.done, job.total, job.stage)
-                st.progress(job.done / job.total if job.total else 0.0, text=text)
-                st.button(words.CANCEL, key="plans.cancel", on_click=job.cancelled.set, disabled=is_ending)
-            return
-        if not st.session_state.get(f"plans.seen.{id}"):
-            st.session_state[f"plans.seen.{id}"] = True
-            url_state.refresh()
-            st.rerun()
-        running_change.tell_end(job)
-        with st.container(border=True):
-            if job.error is not None:
-                errors.show(job.error)
-            else:
-                _result(opened, job.result)
-            st.button(
-                words.JOB_DISMISS, key="plans.dismiss", on_click=background_jobs.dismiss, args=(id,), type="tertiary"
-            )
-
-
-def _result(opened: OpenedTable, found: Receipt | tuple[str, ...]) -> None:
-    """A receipt, or the references that were written back."""
-    if isinstance(found, Receipt):
-        _receipt(opened, found)
-    else:
-        st.html(markup.note("info", words.restored(len(found))))
-
-
-def _receipt(opened: OpenedTable, receipt: Receipt) -> None:
-    """What was done; when, by whom and by which plan, for every reader of the table sees it."""
-    st.html(markup.note("info" if receipt.outcome == "done" else "warning", words.receipt(receipt)))
-    run = Journal().run(receipt.run)
-    st.html(markup.muted(words.carried_out(run, units.moment(run.started_ms, opened.zone))))
-    for problem in receipt.problems:
-        st.html(markup.note("problem", problem.text))
-    if receipt.kept_back:
-        with st.expander(words.kept_back(len(receipt.kept_back))):
-            st.html(
-                markup.table(
-                    words.KEPT_BACK_HEADS, [[markup.mono(path), why.text] for path, why in receipt.kept_back[:200]]
-                )
-            )
+    runs.ended(opened)

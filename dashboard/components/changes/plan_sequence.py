@@ -1,4 +1,4 @@
-"""Several plans that make one run: shown together, confirmed once, carried out in order."""
+"""Several plans as one run: shown together, confirmed once, executed in order."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from dashboard.components.frame import OpenedTable
 from dashboard.formatting import markup
 from dashboard.view_models import table_tree
 
-SHOWN = 10  # plans that let nothing go, one by one
+SHOWN = 10  # the maximum number of plans that delete nothing to list individually
 
 
 def draw(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, label: str) -> None:
-    """What each does in a sentence, and the button. The plans are frozen and bound to it."""
+    """Summarise each plan in a sentence and draw the button, which is bound to exactly these plans."""
     made, rest = ([plan for plan in found if bool(plan.goes) is goes] for goes in (False, True))
     for plan in made[:SHOWN]:
         st.html(markup.note("info", plan.headline))
@@ -34,7 +34,7 @@ def draw(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, label: st
         for verdict in plan.goes:
             st.html(markup.note("warning", f"{verdict.point}: {'; '.join(sentences(verdict.reasons))}"))
     if running_change.tell_begun(opened, fingerprint):
-        return  # the page's progress shows it
+        return  # the progress at the top of the page shows it
     if not permissions.is_on(opened.listing):
         is_switched = permissions.server_allows(opened.listing)
         st.html(markup.note("info", words.SWITCHED_OFF if is_switched else words.WHY_NOT_HERE))
@@ -66,7 +66,8 @@ def _submit(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, named:
     table = loading.table(opened.ref.location)
 
     def work(job: background_jobs.Job) -> Receipt:
-        """The receipt of the last one that was begun; what follows one that did not end is left."""
+        """Return the receipt of the last plan that was started. If one does not complete, the following ones are not
+        started."""
         receipts: list[Receipt] = []
         while len(receipts) < len(found) and all(each.outcome == "done" for each in receipts):
             plan = found[len(receipts)]
@@ -75,4 +76,5 @@ def _submit(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, named:
             receipts.append(done)
         return receipts[-1]
 
-    running_change.submit(opened, fingerprint, work)
+    planned = sum(len(plan.frees) for plan in found)
+    running_change.submit(opened, fingerprint, work, words.several_plans(len(found)), planned)

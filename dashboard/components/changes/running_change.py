@@ -1,6 +1,6 @@
-"""Starts a change of this table, and offers to resume or undo one that did not end.
+"""Starts a change to this table, and offers to resume or undo an unfinished one.
 
-Law: nothing starts for a reader whose changes are switched off at that moment, whatever the page still shows.
+Invariant: no change starts for a reader whose changes are currently switched off, whatever the page still shows.
 """
 
 from __future__ import annotations
@@ -27,29 +27,42 @@ _REFUSED = "change.refused"
 _MINE = "change.mine"
 
 
-def submit(opened: OpenedTable, id: str, work: Callable[[background_jobs.Job], Any]) -> bool:
-    """Start a change from a button; False where it may not start. `draw` tells what was refused."""
+def submit(
+    opened: OpenedTable, id: str, work: Callable[[background_jobs.Job], Any], about: str, planned: int = 0
+) -> bool:
+    """Start a change from a button. Returns False if it may not start; `draw` shows why.
+
+    `about` says what it does, `planned` how many files it frees."""
     if not permissions.is_on(opened.listing):
         return False  # switched off since the button was drawn
     try:
-        background_jobs.submit(_of_table(opened, id), KIND, opened.ref.location, work, exclusive=True)
-    except Conflict as error:  # another page was faster
+        background_jobs.submit(
+            _of_table(opened, id), KIND, opened.ref.location, work,
+            exclusive=True, title=opened.ref.title, about=about, planned=planned,
+        )  # fmt: skip
+    except Conflict as error:  # another page started a change first
         st.session_state[_REFUSED] = error
         return False
-    st.session_state[_MINE] = _of_table(opened, id)
+    st.session_state[_MINE] = (*st.session_state.get(_MINE, ()), _of_table(opened, id))
     return True
 
 
+def is_mine(job: background_jobs.Job) -> bool:
+    """Whether this session started it."""
+    return job.id in st.session_state.get(_MINE, ())
+
+
 def tell_end(job: background_jobs.Job) -> None:
-    """Once, to whoever started it and may have scrolled away: that it is over, and where it stands how it ended."""
-    if st.session_state.get(_MINE) == job.id:
-        del st.session_state[_MINE]
+    """Tell the reader who started the change, once, that it has ended and where the result is shown; they may have
+    scrolled away."""
+    if is_mine(job) and not st.session_state.get(f"{_MINE}.told.{job.id}"):
+        st.session_state[f"{_MINE}.told.{job.id}"] = True
         st.toast(words.IS_OVER, icon=":material/done:" if job.error is None else ":material/error:")
 
 
 def tell_begun(opened: OpenedTable, id: str) -> bool:
-    """Whether that change of this very table is known here (a copy's plan may have the same fingerprint); if so, that
-    is said where its button was, for what becomes of it stands at the top."""
+    """Return whether this change of exactly this table is known here (a copy's plan can have the same fingerprint). If
+    so, say in place of the button that its progress is shown at the top."""
     job = background_jobs.find(_of_table(opened, id))
     if job is not None:
         st.html(markup.note("info", words.UNDER_WAY if job.running else words.IS_OVER))
@@ -61,7 +74,7 @@ def _of_table(opened: OpenedTable, id: str) -> str:
 
 
 def draw(opened: OpenedTable) -> None:
-    """The banner, where the journal knows an unfinished run and no job of this process is at it."""
+    """Draw the banner if the journal has an unfinished run that no job of this process is working on."""
     if refused := st.session_state.pop(_REFUSED, None):
         errors.show(refused)
     job = background_jobs.latest(KIND, opened.ref.location)
@@ -89,7 +102,7 @@ def draw(opened: OpenedTable) -> None:
 
 
 def ways(found: Run) -> None:
-    """The commands that carry a run on, or take it back."""
+    """Show the commands that resume or undo a run."""
     told = [command_line.line("resume", found.id), *([command_line.line("undo", found.id)] if found.can_undo else [])]
     st.caption(words.UNFINISHED_WAYS[found.can_undo])
     st.code("\n".join(told), language="bash")
@@ -101,11 +114,12 @@ def _resume(opened: OpenedTable, found: Run) -> None:
             found.id, open_table=open_table, progress=job.progress, waits=job.waits, cancelled=job.cancelled.is_set
         )
 
-    submit(opened, f"resume-{found.id}-{time.monotonic_ns()}", work)
+    planned = len(Journal().frees(found.id))
+    submit(opened, f"resume-{found.id}-{time.monotonic_ns()}", work, str(found.plan["headline"]), planned)
 
 
 def _undo(opened: OpenedTable, found: Run) -> None:
     def work(_: background_jobs.Job) -> tuple[str, ...]:
         return undo(found.id, open_table=open_table)
 
-    submit(opened, f"undo-{found.id}-{time.monotonic_ns()}", work)
+    submit(opened, f"undo-{found.id}-{time.monotonic_ns()}", work, words.undoing(str(found.plan["headline"])))

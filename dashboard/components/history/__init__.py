@@ -1,1 +1,1 @@
-"""Pieces that show a table's history: timeline, snapshots, files, row differences."""
+"""Components that show a table's history: timeline, snapshots, files, row differences."""

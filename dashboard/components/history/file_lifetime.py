@@ -1,4 +1,4 @@
-"""One file's life: facts, the chart on the table's time axis, and its holders as a table."""
+"""The lifetime of a file: facts, a chart on the table's time axis, and its holders as a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dashboard.view_models import files as places
 
 
 def draw(opened: OpenedTable, history: History, text: str, live: pa.Table | None) -> None:
-    """Of the file that a text names; `live` are the files of the point shown."""
+    """Draw the lifetime of the file that `text` names; `live` are the files of the version shown."""
     path = named(opened, history, text)
     course = lives.lifetime(history, path, opened.now_ms)
     with st.container(border=True, key="files_life"):
@@ -47,7 +47,7 @@ def draw(opened: OpenedTable, history: History, text: str, live: pa.Table | None
 
 
 def named(opened: OpenedTable, history: History, text: str) -> str:
-    """The path that a text means."""
+    """Return the path that a text refers to."""
     return lives.find(history, text, loading.table(opened.ref.location).store.relative)
 
 

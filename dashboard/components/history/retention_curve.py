@@ -1,4 +1,5 @@
-"""The retention lab: what every choice would free, who holds the bytes, what the engine itself would do."""
+"""What-if analysis of retention: what each setting would reclaim, storage by holder, and what the engine does
+itself."""
 
 from __future__ import annotations
 
@@ -9,30 +10,59 @@ import streamlit as st
 from core.analysis.expiration_dates import ExpirationDate, calendar
 from core.errors import Invalid
 from core.messages import sentences
-from core.model.actions import Expire
 from core.model.history import History
 from core.model.plan import Plan
 from dashboard import data as loading
-from dashboard import words
+from dashboard import settings, words
 from dashboard.charts.timeline import CONFIG
 from dashboard.components import errors, explain_figure, grid
 from dashboard.components.frame import OpenedTable, hues
+from dashboard.components.history import holder_sets, timeline
 from dashboard.formatting import markup
 from dashboard.view_models import retention_curve
 
 
-@st.fragment
-def draw(opened: OpenedTable, history: History, branch: str, plan: Plan | None) -> None:
-    """The whole curve, the sets of holders, the best tags to drop, and the table's own policy: what is open of these.
-
-    Another tab draws the lab alone, not the page.
-    """
-    chosen = plan.change.retain_max if plan is not None and isinstance(plan.change, Expire) else None
+def slider(opened: OpenedTable, history: History, branch: str, plan: Plan | None, keep: Callable[[int], None]) -> None:
+    """The curve of every retention; a click on it is told to `keep`."""
+    price = settings.price()
+    chosen = None if plan is None else retention_curve.kept_snapshots(plan, branch)
+    figure = retention_curve.curve(history, branch, hues(), chosen, price)
     if history.incomplete:
         st.html(markup.note("problem", words.LAB_UNREAD))
+    if figure is None:
+        st.html(markup.note("info", words.LAB_NO_CURVE))
+        return
+    key = f"lab.curve.{branch}"
+
+    def clicked() -> None:
+        if (number := timeline.carried(st.session_state.get(key))) is not None:
+            keep(int(number))
+
+    st.plotly_chart(
+        figure, key=key, theme=None, config=CONFIG, on_select=clicked, selection_mode="points", alt=words.CURVE_ALT
+    )
+    explain_figure.caption(words.LAB_CURVE_HELP, words.HOW_CURVE)
+    table = st.expander(words.LAB_AS_TABLE, key="lab.as_table", on_change="rerun")
+    if table.open:
+        columns = {
+            "keep": grid.number(words.CURVE_X),
+            "files": grid.number(words.LAB_FILES),
+            "bytes": grid.number(words.COLUMN["bytes"], words.BYTES_HELP),
+            "money": grid.text(words.COST),
+        }
+        found, name = retention_curve.curve_table(history, branch, price), f"retention-{opened.ref.name}"
+        with table:
+            grid.draw(found, "lab.table", columns=columns, what=words.POINTS_NOUN, name=name)
+
+
+@st.fragment
+def draw(opened: OpenedTable, history: History, branch: str) -> None:
+    """The sets of holders, the best tags to drop, and the table's own policy: what is open of these.
+
+    Switching tabs redraws only this component, not the page.
+    """
     panes: Mapping[str, Callable[[], None]] = {
-        words.LAB_CURVE: lambda: _curve(opened, history, branch, chosen),
-        words.LAB_HOLDERS: lambda: _holders(opened, history),
+        words.LAB_HOLDERS: lambda: holder_sets.draw(opened, history),
         words.LAB_DROPS: lambda: _drops(opened, history, branch),
         words.LAB_OWN: lambda: _own(opened, history, branch),
     }
@@ -40,38 +70,6 @@ def draw(opened: OpenedTable, history: History, branch: str, plan: Plan | None) 
         if tab.open:
             with tab, errors.boundary():
                 fill()
-
-
-def _curve(opened: OpenedTable, history: History, branch: str, chosen: int | None) -> None:
-    figure = retention_curve.curve(history, branch, hues(), chosen)
-    if figure is None:
-        st.html(markup.note("info", words.LAB_NO_CURVE))
-        return
-    explain_figure.caption(words.LAB_CURVE_HELP, words.HOW_CURVE)
-    st.plotly_chart(figure, key="lab.curve", theme=None, config=CONFIG)
-    table = st.expander(words.LAB_AS_TABLE, key="lab.as_table", on_change="rerun")
-    if table.open:
-        columns = {
-            "keep": grid.number(words.CURVE_X),
-            "files": grid.number(words.LAB_FILES),
-            "bytes": grid.number(words.COLUMN["bytes"], words.BYTES_HELP),
-        }
-        found, name = retention_curve.curve_table(history, branch), f"retention-{opened.ref.name}"
-        with table:
-            grid.draw(found, "lab.table", columns=columns, what=words.POINTS_NOUN, name=name)
-
-
-def _holders(opened: OpenedTable, history: History) -> None:
-    explain_figure.caption(words.LAB_HOLDERS_HELP, words.HOW_HOLDERS)
-    columns = {
-        "holders": grid.text(words.LAB_HELD_BY, width="large"),
-        "files": grid.number(words.LAB_FILES),
-        "bytes": grid.number(words.COLUMN["bytes"], words.BYTES_HELP),
-    }
-    name, found = f"holders-{opened.ref.name}", retention_curve.holders(history)
-    if not found.empty:
-        st.plotly_chart(retention_curve.holders_bars(found, hues()), key="lab.holders_bars", theme=None, config=CONFIG)
-    grid.draw(found, "lab.holders", columns=columns, what=words.LAB_SETS_NOUN, name=name)
 
 
 def _own(opened: OpenedTable, history: History, branch: str) -> None:
@@ -92,7 +90,8 @@ def _own(opened: OpenedTable, history: History, branch: str) -> None:
 
 
 def _calendar(opened: OpenedTable, days: Sequence[ExpirationDate]) -> None:
-    """What goes by dates, of every branch; nothing is drawn where all waits for commits, consumers or for ever."""
+    """List what expires by date, on all branches. Draws nothing if everything depends on commits or consumers, or never
+    expires."""
     if not days:
         st.html(markup.note("info", words.CALENDAR_NONE))
         return
@@ -117,7 +116,7 @@ def _drops(opened: OpenedTable, history: History, branch: str) -> None:
     is_later = not opened.heads.capabilities.tags_hold_files
     try:
         found = retention_curve.drops(history, opened.now_ms, branch)
-    except Invalid as error:  # more tags than can be chosen from: the rest of the page stands
+    except Invalid as error:  # too many tags to choose from; the rest of the page still works
         st.html(markup.note("info", str(error)))
         return
     if found.empty:
@@ -135,7 +134,7 @@ def _drops(opened: OpenedTable, history: History, branch: str) -> None:
 
 
 def next_commit(opened: OpenedTable, history: History, branch: str) -> None:
-    """What the next commit to a branch deletes by itself, what that breaks, and what prevents it."""
+    """Show what the next commit to a branch expires automatically, what that breaks, and how to prevent it."""
     coming = loading.forecast(history, opened.now_ms, branch)
     if coming is None:
         st.html(markup.note("info", words.LAB_KEEPS_ALL))
@@ -146,7 +145,7 @@ def next_commit(opened: OpenedTable, history: History, branch: str) -> None:
 
 
 def beside(history: History, plan: Plan) -> None:
-    """Where Paimon's own deletion would differ from this plan; computed by other steps than the plan."""
+    """Show where Paimon's own deletion would differ from this plan. It is computed separately from the plan."""
     found = loading.native(history, plan)
     if not found:
         st.html(markup.note("info", words.NATIVE_SAME))

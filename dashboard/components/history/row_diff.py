@@ -1,4 +1,4 @@
-"""Which rows differ between two points: asked for by a button, compared as a job outside the script."""
+"""Row differences between two versions: started by a button, computed in a background job."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIMEOUT_S = 300
 
 
 def draw(opened: OpenedTable, history: History, a: AsOf, b: AsOf) -> bool:
-    """The button, and what came of it for exactly these two contents: whether rows were asked for."""
+    """Draw the button and the result for exactly these two versions. Returns whether rows were requested."""
     key = f"rows.job.{opened.ref.title}.{hash((a.point, a.snapshot.content, b.point, b.snapshot.content))}"
     job = background_jobs.find(st.session_state.get(key))
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -43,7 +43,7 @@ def _submit(opened: OpenedTable, history: History, a: AsOf, b: AsOf, key: str) -
     id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
 
     def work(job: background_jobs.Job) -> object:
-        from core.spark.diff import rows as rowdiff  # Spark is slow to load, and only this needs it
+        from core.spark.diff import rows as rowdiff  # Spark is slow to import, and only needed here
 
         told = spark_job.progress(job)
         return rowdiff.row_diff(table, history, a, b, limit=SHOWN, timeout_s=TIMEOUT_S, query_id=id, on_progress=told)
@@ -68,10 +68,13 @@ def _show(found: RowDiff) -> None:
         words.ROW_KINDS_SHOWN, kinds, key="rows.kinds", selection_mode="multi", format_func=words.ROW_SIDES.__getitem__,
         help=words.ROW_KINDS_HELP, label_visibility="collapsed",
     ) if len(kinds) > 1 else ()  # fmt: skip
-    frame, labels = differences.rows(found, chosen)
+    frame, meanings, labels = differences.rows(found, chosen)
     if frame.empty:
         st.html(markup.note("info", words.NO_ROW_OF_KIND))
         return
     columns = {name: grid.text(label) for name, label in labels.items()}
     columns["times"] = st.column_config.TextColumn(words.TIMES, alignment="right")
-    grid.draw(frame, "rows.grid", columns=columns, what=words.ROWS_NOUN, name=words.ROW_CHANGES_NAME, tall=True)
+    grid.draw(
+        frame, "rows.grid", columns=columns, what=words.ROWS_NOUN, name=words.ROW_CHANGES_NAME, tall=True,
+        meanings=meanings,
+    )  # fmt: skip

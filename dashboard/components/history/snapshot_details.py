@@ -1,4 +1,4 @@
-"""One point in detail, and where to go from it."""
+"""The details of one version, and links from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dashboard.view_models import rows, version_picker
 
 
 def resolve(opened: OpenedTable, text: str) -> AsOf:
-    """What a text of the address or of a box names on this table."""
+    """Resolve a version from the URL or an input box."""
     table = loading.table(opened.ref.location)
     return removed_points.resolved(
         table,
@@ -32,7 +32,7 @@ def resolve(opened: OpenedTable, text: str) -> AsOf:
 
 
 def draw(opened: OpenedTable, history: History | None, found: AsOf, *, here: str = "timeline") -> None:
-    """Facts, links, protection, every field."""
+    """Draw facts, links, the pin form and all fields."""
     snapshot = found.snapshot
     facts = rows.point_facts(
         opened.heads, history, found.point, found.branch, snapshot, opened.zone, opened.now_ms, goes(opened, found)
@@ -44,7 +44,7 @@ def draw(opened: OpenedTable, history: History | None, found: AsOf, *, here: str
 
 
 def _fields(opened: OpenedTable, snapshot: Snapshot) -> None:
-    """Made once somebody opens them, and open then for the points that follow."""
+    """Draw all fields, rendered only once opened; they stay open for the next versions."""
     opens = st.expander(words.ALL_FIELDS, key="details.fields", on_change="rerun")
     if not opens.open:
         return
@@ -55,7 +55,7 @@ def _fields(opened: OpenedTable, snapshot: Snapshot) -> None:
 
 
 def neighbours(opened: OpenedTable, found: AsOf) -> None:
-    """One commit back, one on: of the same branch, by ids."""
+    """Link to the previous and the next commit: on the same branch, by id."""
     with st.container(horizontal=True, gap="small", key="neighbours"):
         for label, icon, other in (
             (words.PREVIOUS, ":material/arrow_back:", found.before),
@@ -77,7 +77,7 @@ def _go(point: str) -> None:
 
 
 def goes(opened: OpenedTable, found: AsOf) -> str | None:
-    """When a point goes by itself, in words; None where no rule speaks of it."""
+    """Describe when a version expires automatically; None if no rule covers it."""
     try:
         end = loading.ends(opened.heads, opened.now_ms).get(found.point)
     except SnapscopeError as error:
@@ -86,14 +86,15 @@ def goes(opened: OpenedTable, found: AsOf) -> str | None:
 
 
 def _named(heads: Heads, snapshot: Snapshot, branch: str) -> str:
-    """How a snapshot is written that is of this branch, or of any where snapshots are the table's."""
+    """Return the version text of a snapshot: on this branch, or on any branch if snapshots belong to the whole
+    table."""
     if not heads.capabilities.branches_are_directories:
         branch = next(line.branch for line in heads.lines if snapshot in line.snapshots)
     return str(snapshot.id) if branch == MAIN else f"branch:{branch}/{snapshot.id}"
 
 
 def links(opened: OpenedTable, found: AsOf, *, here: str = "timeline") -> None:
-    """Where this point can be taken."""
+    """Draw links to the other pages for this version."""
     point = found.point
     latest = opened.heads.main.latest
     with st.container(horizontal=True, gap="small"):

@@ -1,4 +1,4 @@
-"""The timeline chart as a thing to click."""
+"""The interactive timeline chart."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dashboard.components import explain_figure
 from dashboard.formatting import markup
 from dashboard.formatting.time_windows import Window, closer, moved, wider
 
-LEAST = dt.timedelta(seconds=1)  # what a slider can be moved by
+LEAST = dt.timedelta(seconds=1)  # the step of the slider
 
 
 class Drawn(BaseFigure):  # type: ignore[misc]  # plotly has no types
-    """A figure that is JSON already. Streamlit has every other figure checked value by value before it is sent.
+    """A figure that is already JSON. Streamlit validates every other figure value by value before sending it.
 
-    Another figure is another chart to Streamlit, so the data of one never change: the browser, which is given them
-    twice, is told so, and draws once.
+    Streamlit treats a different figure as a different chart, so the data of one figure never change. The browser
+    receives them twice; a fixed `datarevision` makes it draw only once.
     """
 
     def __init__(self, figure: Figure) -> None:
@@ -36,16 +36,26 @@ class Drawn(BaseFigure):  # type: ignore[misc]  # plotly has no types
 
 
 def draw(
-    figure: Figure, legend: list[timeline.Legend], key: str, clicked: Callable[[str], None], *rules: words.Rule
+    figure: Figure,
+    legend: list[timeline.Legend],
+    key: str,
+    clicked: Callable[[str], None],
+    *rules: words.Rule,
+    compared: Callable[[str, str], None] | None = None,
 ) -> None:
-    """Draw a figure under its legend; `rules` are how what it shows beside the points is computed.
+    """Draw a figure below its legend; `rules` explain how the other values in the figure are computed.
 
-    `clicked` gets what the clicked mark carries: a point, or `from..to` in milliseconds.
+    `clicked` receives the value of the clicked mark: a point, or `from..to` in milliseconds. `compared` receives the
+    points of two marks, the second of which was clicked with shift held.
     """
 
     def answer() -> None:
-        chosen = carried(st.session_state.get(key))
-        if chosen:
+        event = st.session_state.get(key)
+        both = pair(event)
+        chosen = carried(event)
+        if compared is not None and both is not None:
+            compared(*both)
+        elif chosen:
             clicked(chosen)
 
     explain_figure.beside(markup.legend(legend), words.HOW_TIMELINE, *rules)
@@ -61,7 +71,7 @@ def draw(
 
 
 def window_line(window: tuple[int, int], shown: int, zone: str) -> None:
-    """Which stretch of time is shown, and the way back to all of it."""
+    """Show the visible time range and a link back to the whole range."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(words.window(*window, shown, zone), width="content")
         st.button(
@@ -70,7 +80,7 @@ def window_line(window: tuple[int, int], shown: int, zone: str) -> None:
 
 
 def shown_line(window: Window | None, shown: Axis, zone: str, teach: str) -> None:
-    """What is shown, and the way back to all of it: the same line in every case."""
+    """Show what is visible and a link back to the whole range, in the same format in every case."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="timeline_window"):
         st.caption(teach if window is None else words.window(*window, len(shown.dots), zone), width="stretch")
         _aim(words.SHOW_ALL, ":material/zoom_out_map:", None, disabled=window is None)
@@ -79,7 +89,7 @@ def shown_line(window: Window | None, shown: Axis, zone: str, teach: str) -> Non
 
 
 def windows(whole: Axis, window: Window | None, around_ms: int | None, zone: str) -> None:
-    """Ways to another stretch of time: two handles, and steps that keyboards reach."""
+    """Draw the controls for the time range: a slider with two handles, and buttons for keyboard use."""
     span = whole.span_ms
     if span is None:
         return
@@ -87,8 +97,8 @@ def windows(whole: Axis, window: Window | None, around_ms: int | None, zone: str
     _slider(span, now, zone)
     with st.container(horizontal=True, gap="small", key="timeline_steps"):
         earlier, later = moved(now, span, -1), moved(now, span, 1)
-        _aim(words.EARLIER, ":material/chevron_left:", earlier, disabled=window is None or earlier == now)
-        _aim(words.LATER, ":material/chevron_right:", later, disabled=window is None or later == now)
+        _aim(words.EARLIER, ":material/arrow_back:", earlier, disabled=window is None or earlier == now)
+        _aim(words.LATER, ":material/arrow_forward:", later, disabled=window is None or later == now)
         _aim(words.CLOSER, ":material/zoom_in:", closer(now, around_ms), disabled=False)
         _aim(words.WIDER, ":material/zoom_out:", window and wider(window, span), disabled=window is None)
 
@@ -100,7 +110,7 @@ def _aim(label: str, icon: str, aim: Window | None, *, disabled: bool) -> None:
 
 
 def _slider(span: Window, now: Window, zone: str) -> None:
-    """Both ends of the stretch, to be dragged or moved by arrow keys, by the zone's clock."""
+    """Draw the slider for both ends of the range, moved by mouse or arrow keys, in the local time of the zone."""
     first, last = (clock_face(ms, zone) for ms in (min(span[0], now[0]), max(span[1], now[1])))
     if first is None or last is None or last - first < LEAST:
         return
@@ -108,7 +118,7 @@ def _slider(span: Window, now: Window, zone: str) -> None:
     st.session_state[key] = (clock_face(now[0], zone), clock_face(now[1], zone))
 
     def dragged() -> None:
-        known = {clock_face(ms, zone): ms for ms in (*now, *span)}  # a face has no milliseconds: an end stays itself
+        known = {clock_face(ms, zone): ms for ms in (*now, *span)}  # clock faces lack milliseconds: keep exact ends
         ends = enumerate(st.session_state[key])
         left, right = (known.get(at, moment_ms(at.isoformat(), zone, fold=fold)) for fold, at in ends)
         url_state.put(window=None if (left, right) == span else words.window_text((left, right)))
@@ -130,18 +140,31 @@ def _look(aim: Window | None) -> None:
 
 
 def carried(event: Any) -> str | None:
-    """The text of the last selected mark that carries one."""
-    points = (event or {}).get("selection", {}).get("points", [])
-    for point in reversed(points):
+    """Return the text of the last selected mark that carries one; of marks selected with shift held, a time range
+    before points, because it can only be opened."""
+    found = _carried(event)
+    return next((text for text in reversed(found) if window_of(text)), found[-1] if found else None)
+
+
+def pair(event: Any) -> tuple[str, str] | None:
+    """Return the points of two selected marks; None if there is one, or one stands for several commits."""
+    found = list(dict.fromkeys(_carried(event)))
+    return None if len(found) != 2 or any(map(window_of, found)) else (found[0], found[1])
+
+
+def _carried(event: Any) -> list[str]:
+    """Return the texts of all selected marks that carry one, in the order the chart reports them."""
+    found = []
+    for point in (event or {}).get("selection", {}).get("points", []):
         data = point.get("customdata")
         value = data[0] if isinstance(data, list | tuple) and data else data
         if isinstance(value, str) and value:
-            return value
-    return None
+            found.append(value)
+    return found
 
 
 def window_of(text: str | None) -> tuple[int, int] | None:
-    """`from..to` in epoch milliseconds; None for anything else."""
+    """Parse `from..to` in epoch milliseconds; None for anything else."""
     first, between, last = (text or "").partition("..")
     try:
         return (int(first), int(last)) if between else None

@@ -1,1 +1,1 @@
-"""Pieces of the Query page: saved queries, columns, results, bisect."""
+"""Components of the Query page: saved queries, columns, results, bisect."""

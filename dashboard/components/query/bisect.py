@@ -1,4 +1,4 @@
-"""Bisect on the Query page: a condition on the table, each probe shown as it is answered."""
+"""Bisect on the Query page: a condition on the table, with each probe shown as soon as it is answered."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ TIMEOUT_S = 120
 
 @dataclass(slots=True)
 class Search:
-    """A search that was begun. Its job's thread adds to `probes`, the page reads them."""
+    """A search that was started. The job's thread appends to `probes`; the page reads them."""
 
     id: str
-    question: tuple[str, str | None, str | None, str, bool]  # condition, from, to, branch, every point
+    question: tuple[str, str | None, str | None, str, bool]  # condition, start, end, branch, every version
     probes: list[tuple[Candidate, Probe]] = field(default_factory=list)
     now: str = ""
 
@@ -93,7 +93,7 @@ def _key(opened: OpenedTable) -> str:
 
 
 def _form(opened: OpenedTable, history: History | None, where: tuple[str | None, str | None, str]) -> str:
-    """The condition; Ctrl+Enter begins the search. Answers it as last searched or linked."""
+    """Draw the condition; Ctrl+Enter starts the search. Returns the condition as last searched or linked."""
     key, linked = f"{TEXT}.{opened.ref.title}", url_state.get("condition")
     if key not in st.session_state or (linked is not None and linked != st.session_state.get(f"{key}.linked")):
         st.session_state[key] = linked or ""
@@ -209,7 +209,8 @@ def _headline(opened: OpenedTable, found: Found, first: Candidate | None, last: 
 
 
 def _links(found: Found, first: Candidate) -> None:
-    """Where the first point can be taken; by its number in the search, the point before it is the previous one."""
+    """Link to the first version where the condition holds. Its number in the search is used, so that the version before
+    it is the previous one."""
     number = found.answer.first_true
     with st.container(horizontal=True, gap="small"):
         if number:
@@ -221,7 +222,7 @@ def _links(found: Found, first: Candidate) -> None:
 
 
 def _table(opened: OpenedTable, probes: Sequence[tuple[Candidate, Probe]]) -> None:
-    """Probes in the order of commits; why one is unknown stands below its value."""
+    """List the probes in commit order; the reason for an unknown value is shown below it."""
     lines = []
     for place, probe in sorted(probes, key=lambda each: each[1].place):
         value = "unknown" if probe.value is None else str(probe.value).lower()

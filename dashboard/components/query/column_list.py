@@ -1,4 +1,4 @@
-"""The columns and tables a statement may name, listed beside the editor. A click inserts the name."""
+"""The columns and tables that a statement can use, listed next to the editor. A click inserts the name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _draw = st.components.v2.component(
 
 
 def draw(heads: Heads, schema: Schema, name: str, editor: str, *, has_before: bool) -> None:
-    """`editor` is the key of the container the text area stands in."""
+    """Draw the list; `editor` is the key of the container of the text area."""
     _draw(
         key="query_columns",
         data={

@@ -1,4 +1,4 @@
-"""The result of a query: its versions and figures, its rows page by page or as a chart, and downloads."""
+"""The result of a query: versions and figures, rows page by page or as a chart, and downloads."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from dashboard.charts import query_plot, timeline
 from dashboard.components import explain_figure, grid
 from dashboard.components.frame import hues
 from dashboard.formatting import cells, exports, markup, units
+from dashboard.view_models.files import live_files
 
 _PAGE, _VIEW, _CHART = "query.page", "query.view", "query.chart"
 
 
 def draw(answer: QueryAnswer, history: History, id: str, count: Callable[[], None]) -> None:
-    """`id` is the run the answer comes from: another one begins at its first page. `count` draws how all rows of an
-    answer that was cut off are counted."""
+    """Draw a result; `id` is the run that produced it, and a new run starts at its first page. `count` draws the button
+    that counts all rows of a truncated result."""
     explain_figure.beside(markup.note("info", words.query_note(answer)), words.HOW_ANSWER)
     st.html(markup.facts(_facts(answer, history)))
     for each in (*map(words.left_out, answer.left_out), *map(words.sentence, answer.differs)):
@@ -45,8 +46,8 @@ def draw(answer: QueryAnswer, history: History, id: str, count: Callable[[], Non
 def _facts(answer: QueryAnswer, history: History) -> list[tuple[str, markup.Piece]]:
     points = [(words.ANSWER_AT, answer.point)] + ([(words.ANSWER_BEFORE, answer.before)] if answer.before else [])
     live = sum(int(history.totals.bytes[history.position(point.point)]) for _, point in points)
-    files = sum(int(history.totals.files[history.position(point.point)]) for _, point in points)
-    held = markup.join([markup.size(live), markup.muted(units.plural(files, "file"))], " · ")
+    data, deletes = map(sum, zip(*(live_files(history, point.point) for _, point in points), strict=True))
+    held = markup.join([markup.size(live), *(markup.muted(each) for each in words.live_files(data, deletes))], " · ")
     read = []
     if answer.files_read is not None and answer.bytes_read is not None:
         taken = markup.muted(units.plural(answer.files_read, "file"))
@@ -127,7 +128,7 @@ def _turn(page: int) -> None:
 
 
 def _is_exact(of: pa.DataType) -> bool:
-    """Also of those that are shown as text, to keep all their digits."""
+    """Return whether values are exact numbers; True also for types shown as text to keep all digits."""
     return bool(pa.types.is_integer(of) or pa.types.is_decimal(of))
 
 

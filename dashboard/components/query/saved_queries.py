@@ -1,4 +1,4 @@
-"""Past and saved queries: each leads back to its question through the address."""
+"""Recent and saved queries; each links back to its query through the URL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHOSEN = "query.history.rows"
 
 
 def draw() -> None:
-    """Both lists."""
+    """Draw both lists."""
     with errors.boundary():
         _saved(saved_queries.entries(user_state.read(saved_queries.SAVED, []), saved_queries.SAVED))
     with errors.boundary():
@@ -26,7 +26,7 @@ def draw() -> None:
 
 
 def save(entry: Mapping[str, Any] | None) -> None:
-    """A small box that keeps the query as last run."""
+    """Draw a form that saves the last query."""
     with st.popover(words.SAVE, icon=":material/bookmark:", type="tertiary", help=words.SAVE_HELP, key="query_save"):
         if entry is None:
             st.caption(words.SAVE_NOTHING)
@@ -89,7 +89,7 @@ def _history(found: list[saved_queries.Entry]) -> None:
 
 
 def restore(entry: saved_queries.Entry) -> None:
-    """Its question as the address of this page: table, points, SQL."""
+    """Write a query into the URL of this page: table, versions and SQL."""
     elsewhere = (
         {} if entry.get("warehouse") in (None, url_state.get("warehouse")) else {"warehouse": entry["warehouse"]}
     )

@@ -1,4 +1,4 @@
-"""An Iceberg table's timeline: parents, main's way and refs apart, and every commit marked as what it is."""
+"""The timeline of an Iceberg table: parents, main's path and refs are distinct, and every commit shows its state."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_parents_the_pointer_and_refs_are_three_things() -> None:
     assert [each.lane for each in inner.path] == [main]
     assert inner.resets == ()
     assert found.of_branch("main").path == ()
-    near = found.within((3 * HOUR, 4 * HOUR)).filled()  # around the roll-back: no branch, and main's way
+    near = found.within((3 * HOUR, 4 * HOUR)).filled()  # around the rollback: no branch, and main's path
     assert [lane.branch for lane in near.lanes] == ["main", "(no branch)"]
     assert [(dot.id, dot.lane) for dot in near.dots] == [(3, 1)]
     assert [each.lane for each in near.path] == [0, 1, 0]
@@ -121,7 +121,7 @@ def test_it_is_drawn_told_in_the_legend_and_in_the_panel() -> None:
     facts = dict[str, Any](
         rows.point_facts(known, None, "branch:(no branch)/3", "(no branch)", by_id[3], "UTC", 9 * HOUR)
     )
-    assert facts[words.FIELD_NAMES["standing"]] == "Rolled back: main stood there and was set to another line"
+    assert facts[words.FIELD_NAMES["standing"]] == "Rolled back: main was here and was moved to another line"
     assert facts[words.FIELD_NAMES["main"]] == "1970-01-01 03:00:00 UTC to 1970-01-01 04:00:00 UTC"
     assert words.FIELD_NAMES["branch"] not in facts
     facts = dict[str, Any](rows.point_facts(known, None, "2", "main", by_id[2], "UTC", 9 * HOUR))

@@ -1,4 +1,4 @@
-"""What stands around every page: the way here, whether anything can be changed, the zone, the tables opened last."""
+"""The frame around every page: breadcrumb, read-only state, zone, recently opened tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def warehouse(tmp_path: Path) -> Path:
 
 
 def way(page: Page) -> list[str]:
-    """The labels of the links in the first line."""
+    """Return the labels of the links in the first line."""
     links = [each.proto.label.replace("\\", "") for each in page.test.main.get("page_link")]
     return links[: next((at for at, each in enumerate(links) if not each), len(links))]
 
@@ -34,8 +34,7 @@ def test_every_page_says_the_way_to_it(open_page: Callable[..., Page], warehouse
     assert way(open_page("overview", warehouse))[:1] == ["lake"]
     assert way(open_page("audit", warehouse, table="shop.orders")) == ["lake"]
     assert way(open_page("asof", warehouse, table="shop.orders"))[:3] == ["lake", "shop", "orders"]
-    assert way(open_page("tags", warehouse, table="shop.orders", point="1"))[:4] == ["lake", "shop", "orders", "1"]
-    assert "1 → …" in way(open_page("diff", warehouse, table="shop.orders", a="1"))
+    assert "1" not in way(open_page("tags", warehouse, table="shop.orders", point="1")), "it stands in the heading"
     page = open_page("overview", warehouse, database="crm")
     assert way(page)[:2] == ["lake", "crm"]
     assert words.of_database("crm") in page.text
@@ -67,13 +66,13 @@ def test_any_zone_of_this_world_can_be_typed(open_page: Callable[..., Page], war
         ("UTC", "2026-01-01 00:00:00 UTC", ""),
     ):
         box = page.test.selectbox(key="frame.zone")
-        box.options.append(name)  # as one that is typed
+        box.options.append(name)  # like a typed one
         box.set_value(name)
         page.run()
         assert shown in page.text
         assert said in page.text
     assert "tz" not in page.test.query_params
-    assert "There is no time zone" not in page.text
+    assert "is not a known time zone" not in page.text
 
 
 def test_tables_opened_last_are_a_click_away(open_page: Callable[..., Page], warehouse: Path) -> None:
@@ -96,9 +95,9 @@ def test_tables_opened_last_are_a_click_away(open_page: Callable[..., Page], war
 
 
 def test_what_stands_in_no_address_of_a_page_is_not_read_by_it(open_page: Callable[..., Page], warehouse: Path) -> None:
-    """A branch that was chosen on the Tags page has no part in what `1` means on another one: its link says none."""
+    """A branch selected on the Tags page does not affect what `1` means on another page: its link omits the branch."""
     page = open_page("tags", warehouse, table="shop.orders", branch="dev")
-    page.test.query_params.clear()  # as a click on the navigation does
+    page.test.query_params.clear()  # like a click on the navigation
     page.test.switch_page("views/asof.py")
     page.run()
     page.test.selectbox(key="pick.point").set_value("latest")

@@ -1,4 +1,4 @@
-"""Before any page: a server without a secret shows none, and an address opens nothing that is not served."""
+"""Before any page: a server without a secret shows none, and a URL opens nothing that is not served."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PAGES = tuple(url_state.OF_PAGE)
 
 @pytest.fixture
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the server was started with, and a catalog that nobody asked for."""
+    """The location the server was started with, and a catalog that was not requested."""
     table = TableBuilder(tmp_path / "lake" / "shop.db" / "clicks")
     table.commit([table.file(10)])
     table.commit([table.file(20)])
@@ -42,14 +42,14 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def opened(lake: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Whatever else than the lake is opened, asked for or connected to meanwhile."""
+    """Record everything outside the lake that is opened, queried or connected to."""
     found: list[str] = []
     begin, url, connect = store.Store.__init__, fsspec.core.url_to_fs, socket.socket.connect
 
     def storing(self: store.Store, location: str, *rest: object) -> None:
-        if not location.startswith(str(lake)) and Path(location) not in lake.parents:  # a demo's marker may stand there
+        if not location.startswith(str(lake)) and Path(location) not in lake.parents:  # for a demo's marker
             found.append(location)
-        begin(self, location, *rest)  # type: ignore[arg-type]  # whatever it is called with
+        begin(self, location, *rest)  # type: ignore[arg-type]  # with any arguments
 
     def by_url(location: str, **options: object) -> object:
         found.append(location)
@@ -57,7 +57,7 @@ def opened(lake: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def calling(self: socket.socket, address: object) -> None:
         found.append(str(address))
-        connect(self, address)  # type: ignore[arg-type]  # whatever it is called with
+        connect(self, address)  # type: ignore[arg-type]  # with any arguments
 
     def of_catalog(location: str) -> object:
         found.append(location)
@@ -105,7 +105,7 @@ def test_an_address_opens_no_place_that_is_not_served(place: str, opened: list[s
 
 @pytest.mark.parametrize("name", PAGES)
 def test_no_page_and_no_value_of_its_address_reads_anything_else(name: str, opened: list[str], lake: Path) -> None:
-    """Every value that a page takes out of its address, set to a location; the place itself stays the served one."""
+    """Set every URL parameter that a page reads to a location; the warehouse itself stays the served one."""
     values = ("github://a:b@main/x", "s3://bucket/x", f"{lake}/../x", "http://127.0.0.1:9/x", "/etc/passwd")
     for value in values[:2] if name != "files" else values:
         named = dict.fromkeys(url_state.OF_PAGE[name], value)

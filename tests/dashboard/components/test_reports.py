@@ -1,4 +1,4 @@
-"""Reports from the pages: offered beside what they are of, and made of exactly that."""
+"""Reports on the pages: offered next to what they report on, and made from exactly that."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ZH = SaidIn("zh")
 
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> Made:
-    """The reports of the page last drawn, by their label."""
+    """The reports of the last page drawn, by label."""
     found: Made = {}
     whole = reports._button
 
@@ -60,7 +60,7 @@ def test_pages_offer_reports_of_what_they_show(tmp_path: Path, open_page: Callab
 
     open_page("retention", tmp_path / "w", keep_max="2", keep_min="1", **address)
     text = offered[words.REPORT_OF_PLAN]()
-    assert "What the next commit does by itself" in Reader(text).text
+    assert "At the next commit, automatically" in Reader(text).text
     spoken = commanded(text)
     assert str(table.root) in spoken
     assert main([*spoken, "--yes", "--settle", "0 s"]) == 0, shlex.join(spoken)

@@ -1,4 +1,4 @@
-"""One way to name a point, on every page: each kind of reference, its line, its error, what is offered, the address."""
+"""The version picker, the same on every page: each kind of reference, its line, its error, the choices, the URL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOW_MS = START_MS + 20 * DAY_MS
 
 @pytest.fixture
 def table(tmp_path: Path) -> TableBuilder:
-    """Snapshots 1 to 8, a day apart; tags, a branch of two snapshots, and a name that is a tag's and a branch's."""
+    """Create snapshots 1 to 8, a day apart; tags, a branch of two snapshots, and a name of both a tag and a branch."""
     made = TableBuilder(tmp_path / "w" / "shop.db" / "orders", step_ms=DAY_MS)
     for number in range(8):
         made.commit([made.file(100, rows=10)], watermark=number * 100)
@@ -41,7 +41,7 @@ def heads(table: TableBuilder) -> Heads:
 
 
 def write(page: Page, key: str, text: str) -> None:
-    """Type a text into a box, whether it is offered or not."""
+    """Type a text into a box, whether it is among the choices or not."""
     box = page.test.selectbox(key=key)
     box.options.append(text)
     box.set_value(text)
@@ -79,7 +79,7 @@ def test_every_kind_of_reference_is_read(open_page: Callable[..., Page], table: 
         assert page.test.query_params["point"] in (text.strip(), [text.strip()])
     assert version_picker.read("2026-01-03 08:00", "Asia/Shanghai", heads) == "time:2026-01-03T00:00:00Z"
     assert version_picker.read("nothing", heads=heads) == "nothing"
-    with pytest.raises(Invalid, match="is a tag and a branch"):
+    with pytest.raises(Invalid, match="is both a tag and a branch"):
         version_picker.read("both", heads=heads)
 
 
@@ -107,7 +107,7 @@ def test_what_names_nothing_says_so_and_takes_nothing_else_along(
 
 
 def test_what_is_offered(heads: Heads, tmp_path: Path) -> None:
-    """Branches, tags, snapshots, each with its id, kind, time in the zone, and how long ago."""
+    """Branches, tags and snapshots are listed with id, kind, time in the zone, and age."""
     shown = version_picker.offered(heads, "Asia/Shanghai", NOW_MS)
     kinds = [key.split(":")[0] if ":" in key and "/" not in key else "end" if key.isalpha() else "id" for key in shown]
     first = {kind: kinds.index(kind) for kind in ("end", "branch", "tag", "id")}
@@ -135,7 +135,7 @@ def test_what_is_offered(heads: Heads, tmp_path: Path) -> None:
 def test_a_form_about_one_branch_takes_points_of_that_branch(
     open_page: Callable[..., Page], table: TableBuilder
 ) -> None:
-    """What is chosen for a change stands in no address, unless it only fills a form in."""
+    """The choice for a change is not in the URL, unless it only fills in a form."""
     page = open_page("tags", table.root.parents[1], table=TITLE, branch="dev")
     write(page, "pick.point", "branch:main/7")
     page.run()
@@ -144,3 +144,28 @@ def test_a_form_about_one_branch_takes_points_of_that_branch(
     page.run()
     assert "Snapshot on dev 4 · Append" in page.text
     assert "rollback" not in str(page.test.query_params)
+
+
+def test_a_version_of_a_branch_means_the_same_on_every_page(
+    open_page: Callable[..., Page], table: TableBuilder
+) -> None:
+    """Tags reads `4` on the selected branch, other pages on main: the address names the branch before it is carried."""
+    page = open_page("tags", table.root.parents[1], table=TITLE, branch="dev", point="4")
+    assert page.test.query_params["point"] in ("branch:dev/4", ["branch:dev/4"])
+    page.test.query_params.clear()  # like a click on the navigation
+    page.test.switch_page("views/asof.py")
+    page.run()
+    assert "Snapshot on dev 4 · Append" in page.text
+
+
+def test_the_first_click_of_a_comparison_keeps_the_chosen_version() -> None:
+    assert version_picker.next_pair(None, "4", "2") == ("2", "4")
+
+
+def test_pages_about_the_table_as_it_is_now_say_so(open_page: Callable[..., Page], table: TableBuilder) -> None:
+    for name, said in words.ACTS_NOW.items():
+        for point, is_said in (("3", True), ("latest", False)):
+            page = open_page(name, table.root.parents[1], table=TITLE, point=point)
+            assert (said in page.text) is is_said, (name, point)
+            assert page.test.button(key="frame.latest")
+        assert said not in open_page(name, table.root.parents[1], table=TITLE).text

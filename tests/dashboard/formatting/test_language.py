@@ -1,4 +1,4 @@
-"""A reader's language: by the address, else by the browser; kept on every page, in fragments and callbacks."""
+"""A reader's language: from the URL, else from the browser; kept on every page, in fragments and callbacks."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ZH = SaidIn("zh")
 PAGES = tuple(words.PAGES)
 STATES = ("tag on an expired snapshot", "two tags on one snapshot", "id gap", "wrong hints", "one snapshot")
 
-# Four words in a row, commands and SQL left out: a sentence that nobody told in Chinese.
+# Four words in a row, except commands and SQL: a sentence that was not translated.
 ENGLISH = re.compile(r"(?<![\w/.-])[A-Za-z]+ [a-z]+ [a-z]+ [a-z]+")
 TYPED = re.compile(r"(snapscope|CALL|SELECT|select|FROM|ALTER TABLE) .*|`[^`]*`|:material/\w+:")
 
 
 def shown(page: Any) -> list[str]:
-    """What is drawn as HTML, captions, labels, helps and cells, line by line."""
+    """Return HTML, captions, labels, help texts and cells, line by line."""
     return [line.strip() for text in texts(page) for line in text.splitlines() if line.strip()]
 
 
@@ -67,7 +67,7 @@ def test_a_page_in_chinese_says_nothing_in_english(
 def test_the_language_of_the_browser_and_of_the_address(
     open_page: Callable[..., Any], built: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A Chinese browser reads Chinese until the address says otherwise; the switch writes it there."""
+    """A Chinese browser gets Chinese until the URL says otherwise; the switch writes it into the URL."""
     warehouse = built("one snapshot")
     assert words.ZONE in open_page("asof", warehouse).text
     assert ZH.ZONE in open_page("asof", warehouse, lang="zh").text
@@ -84,7 +84,7 @@ def test_the_language_of_the_browser_and_of_the_address(
 
 
 def test_a_run_that_does_not_begin_at_the_top_asks_for_its_language() -> None:
-    """A fragment's run: nothing was chosen on its thread."""
+    """The run of a fragment: no language was chosen on its thread."""
     from streamlit.testing.v1 import AppTest
 
     def script() -> None:
@@ -113,26 +113,26 @@ def test_what_is_kept_for_one_reader_is_told_to_another_in_his_own_language(
     assert not [line for line in said["en"] if re.search("[\u4e00-\u9fff]", line.replace("中文", ""))]
 
 
-# a language made up from the English -------------------------------------------------------------------------------
+# a pseudo-language generated from the English texts ----------------------------------------------------------------
 
 DATA = re.compile(  # nobody's sentence: commands and SQL, paths and ids, numbers with units, what Plotly fills in,
     r"(?s:```.*?```)|\b[0-9a-f]{16}\b|\S*[/_=$]\S*|\btag:\S*|\b\w+-\d[\w.-]*"
     r"|\b\d[\w.,]*( [kMGT]?B\b)?|\b[a-z]+(-[a-z]+)+\b|%\{[^}]*\}"
-    r"|(?m:^\s*[a-z]+\s*$)"  # one word alone in lower case: a name of somebody, or of a check
+    r"|(?m:^\s*[a-z]+\s*$)"  # a single lower-case word: a name or a check
     r"|\b(default|orders|main|latest|builder|audit|release|English|UTC|Linux|PATH|partition)\b"  # names of the tables
     r"|\b(SQL|NULL|GROUP BY|ORDER BY|DESC|rules|newest|local disk|Snapscope|(Apache )?(Paimon|Iceberg))\b"
 )
 
 
 def left_over(text: str) -> str:
-    """What of a text no catalogue reaches: without what stands in brackets, commands, and what is data."""
+    """Return the untranslated part of a text: without bracketed text, commands and data."""
     while (inner := re.sub("⟦[^⟦⟧]*⟧", " ", text)) != text:
         text = inner
     return DATA.sub(" ", TYPED.sub(" ", text)).strip()
 
 
 def drawn(page: Any) -> list[str]:
-    """What is shown, and besides it what charts, menus and heads of columns say."""
+    """Return everything displayed, including the texts of charts, menus and column headings."""
     found = texts(page)
     for chart in page.test.get("plotly_chart"):
         figure = json.loads(chart.proto.spec)
@@ -145,7 +145,7 @@ def drawn(page: Any) -> list[str]:
 
 
 def said_in_chart(part: Any, name: str = "") -> Iterator[str]:
-    """The texts of a chart: its titles, names, hovers and labels."""
+    """Return the texts of a chart: titles, names, hovers and labels."""
     if isinstance(part, dict):
         for key, value in part.items():
             yield from said_in_chart(value, name if key.isdigit() else key)
@@ -158,7 +158,7 @@ def said_in_chart(part: Any, name: str = "") -> Iterator[str]:
 
 @pytest.fixture
 def pseudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A language that is one file in a folder of its own, as somebody who writes one has it."""
+    """A language in a single file in its own folder, as a translator would have it."""
     write_pseudo(tmp_path)
     monkeypatch.setenv(language.MORE, str(tmp_path))
     language._loaded.cache_clear()

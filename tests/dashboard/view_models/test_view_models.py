@@ -1,4 +1,4 @@
-"""The pure part of the dashboard: numbers, times, points, axes, charts, notices, tables."""
+"""The pure part of the dashboard: numbers, times, versions, axes, charts, notices, tables."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from dashboard import visits, words
 from dashboard.charts import flags, trends
 from dashboard.charts import timeline as charts
 from dashboard.charts.canvas import Figure, moment_ms, times
-from dashboard.charts.flags import CHART_PX
 from dashboard.charts.time_axis import MAX_POINTS, Band, axis, bins
 from dashboard.charts.trends import Trend
 from dashboard.components.history import timeline as lanes
 from dashboard.formatting import cells, exports, markup, palette, units
-from dashboard.view_models import change_tree, differences, home, notices, rows, saved_queries, version_picker
+from dashboard.view_models import change_tree, differences, files, home, notices, rows, saved_queries, version_picker
 from tests.support.builders import DAY_MS, START_MS, TableBuilder
+from tests.support.iceberg_tables import JAVA_RANDOM, moved
 
 LATER_MS = START_MS + 1_000 * DAY_MS
 
@@ -51,7 +51,8 @@ def history(table: TableBuilder) -> History:
 
 @pytest.fixture
 def table(tmp_path: Path) -> TableBuilder:
-    """Main with 8 snapshots, three expired but one tagged, a branch, a consumer, a schema change, a compaction."""
+    """Create main with 8 snapshots, three of them expired and one of those tagged, a branch, a consumer, a schema
+    change and a compaction."""
     made = TableBuilder(tmp_path / "shop.db" / "orders", partition_keys=["dt"], step_ms=DAY_MS)
     for number in range(5):
         made.commit([made.file(1_000 * (number + 1), rows=10, partition=(f"2026-01-0{number + 1}",))])
@@ -163,7 +164,7 @@ def test_bins_of_one_moment(tmp_path: Path) -> None:
 def test_a_click_tells_its_point(table: TableBuilder, theme: str | None) -> None:
     known = history(table)
     found = axis(known.heads)
-    figure = go.Figure(  # which checks that it is one
+    figure = go.Figure(  # plotly validates it
         charts.timeline(
             found, palette.palette(theme), "UTC", trend=rows.trend(known.heads, known), chosen={"6": "A"}, asked_ms=1,
             due={"4"},
@@ -178,24 +179,13 @@ def test_what_goes_by_itself_is_shaded(table: TableBuilder) -> None:
     table.schema(options={"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "2"})
     heads = history(table).heads
     due = rows.due(expiries(heads, LATER_MS), LATER_MS)
-    assert due == {"4", "5", "6"}  # of 4 to 7 the newest stays, beside the one that comes
+    assert due == {"4", "5", "6"}  # of 4 to 7, the newest stays, next to the coming commit
     found = axis(heads)
     [band] = hatched(charts.timeline(found, palette.LIGHT, "UTC", due=due))
     assert found.dot("6").time_ms < max(band["x"]) < found.dot("7").time_ms
     assert found.due(due) == (Band(0, found.dot("6").time_ms, 3),)
     assert ("band", "freed", "x") in charts.legend(found, due, "x")
     assert not hatched(charts.timeline(found, palette.LIGHT, "UTC"))
-
-
-def test_dots_under_one_another_are_drawn_once_and_say_so(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(charts, "MANY", 1)
-    monkeypatch.setattr(charts, "CELL_PX", CHART_PX * 2)
-    found = axis(history(table).heads)
-    figure = charts.timeline(found, palette.LIGHT, "UTC")
-    dots = [data for trace in figure["data"] if trace.get("mode") == "markers" for data in trace["customdata"]]
-    counted = [1 + int(under[1]) for _, text in dots if (under := re.search(r"(\d+) more commit", text))]
-    assert counted
-    assert sum(counted) + len(dots) - len(counted) == len(found.dots)
 
 
 def hatched(figure: Figure) -> list[dict[str, Any]]:
@@ -235,7 +225,7 @@ def test_names_of_others_stay_text_in_charts(tmp_path: Path) -> None:
 
 def test_labels_never_overlap() -> None:
     named = [(f"tag-{number}", number, 0) for number in range(50)]
-    for last in (49, 60, 200):  # how far right the last mark stands: a name that has no room there is not cut off
+    for last in (49, 60, 200):  # how far right the last mark is; a name without room there is not cut off
         spans = []
         for place, (text, side) in enumerate(flags.labels(named, (0, last))):
             at, wide = place / last * flags.CHART_PX, flags.LETTER_PX * len(text)
@@ -257,7 +247,7 @@ def test_a_long_trend_loses_no_peak_and_no_drop() -> None:
 
 
 def test_a_clock_on_the_axis_tells_the_moment_it_was_set_to() -> None:
-    """Also in the night a clock shows an hour twice."""
+    """Also when a clock shows an hour twice."""
     for zone in ("UTC", "Europe/Berlin", "America/New_York", "Asia/Shanghai"):
         moments = [START_MS, START_MS + 200 * DAY_MS, 1793494800000, 1793498400000 + 7]
         for ms, shown in zip(moments, times(moments, zone), strict=True):
@@ -265,6 +255,16 @@ def test_a_clock_on_the_axis_tells_the_moment_it_was_set_to() -> None:
             assert ms in {moment_ms(shown, zone, fold=fold) for fold in (0, 1)}
     assert moment_ms("2026-07-01 02:00:00.5", "Europe/Berlin") == 1782864000500
     assert times([None, 10**17], "Europe/Berlin") == [None, None]
+
+
+def test_files_that_only_delete_are_counted_apart(tmp_path: Path) -> None:
+    place = moved(JAVA_RANDOM / "t05_v3", tmp_path / "t")
+    history = open_table(str(place)).history()
+    for holder in history.holders:
+        contents = history.files_at(history.position(holder.point))["content"].to_pylist()
+        data = contents.count("data")
+        assert files.live_files(history, holder.point) == (data, len(contents) - data)
+    assert any(files.live_files(history, holder.point)[1] for holder in history.holders)
 
 
 def test_the_trend_is_the_history(table: TableBuilder) -> None:
@@ -322,7 +322,8 @@ NUMBERS: list[tuple[pa.DataType, some.SearchStrategy[Any]]] = [
 
 
 def runs(text: str) -> bool:
-    """Whether a spreadsheet may take a part of it for a formula, if it parts it at semicolons, tabs or lines, too."""
+    """Return whether a spreadsheet may interpret a part as a formula, even if it splits at semicolons, tabs or
+    lines."""
     parts = re.split("[;\t\r\n]", text)
     unseen = "".join(UNSEEN)
     return text.lstrip(unseen).startswith(FORMULAS) or any(
@@ -342,7 +343,7 @@ def test_a_great_number_beside_a_missing_one_stays_the_number_it_was() -> None:
 @settings(max_examples=60)
 @given(some.data())
 def test_no_cell_is_a_formula_whatever_its_type(data: some.DataObject) -> None:
-    """Every text in a query's CSV and in a grid's, names too; every number is the number it was."""
+    """Return every text in a query's CSV and grid, including names; every number must be unchanged."""
     rows = data.draw(some.integers(1, 3))
     kinds = data.draw(some.lists(some.sampled_from([*KINDS, *NUMBERS]), min_size=1, max_size=4))
     names = data.draw(some.lists(DANGEROUS, min_size=len(kinds), max_size=len(kinds)))
@@ -353,7 +354,7 @@ def test_no_cell_is_a_formula_whatever_its_type(data: some.DataObject) -> None:
     for made in (exports.rows_csv(table), exports.csv(frame.set_axis(names, axis=1))):
         head, *lines = cells_of(made)
         assert not any(map(runs, head))
-        for row, line in enumerate(lines if len(kinds) > 1 else []):  # of one column, a blank line is no line
+        for row, line in enumerate(lines if len(kinds) > 1 else []):  # in a single column, an empty line is not a row
             for (kind, _), value, cell in zip(kinds, (each[row] for each in drawn), line, strict=True):
                 if any(kind == of for of, _ in NUMBERS):
                     assert cell == "" if value is None else Decimal(cell) == Decimal(str(value))
@@ -432,7 +433,7 @@ def test_grids_and_sentences_show_beginnings_too() -> None:
     assert len(markup.note("info", great)) < 2 * safe_text.SAID
     assert len(markup.facts([("option", markup.mono(great))])) < 2 * safe_text.SAID
     made = sheet.page("t", "l", [sheet.facts([("Option", sheet.mono(great))]), sheet.command("run " + great)], "f")
-    assert MEGA < len(made) < MEGA + 100_000  # a command is no use without its end
+    assert MEGA < len(made) < MEGA + 100_000  # a truncated command would be useless
 
 
 def test_no_digit_is_lost() -> None:
@@ -458,7 +459,8 @@ def test_sql_names() -> None:
 def test_facts_of_the_overview(table: TableBuilder) -> None:
     known = history(table)
     found = home.table_facts(known.heads, known, NOW_MS)
-    assert (found.snapshots, found.tags, found.branches, found.rows) == (7, 3, 1, 62)
+    counts = found.snapshots, found.tags, found.branch_tags, found.branches, found.rows
+    assert counts == (7, 2, 1, 1, 62)
     assert found.live_bytes == 14_700
     everything = known.bytes_of(known.held.over(known.existing))
     newest = known.bytes_of(known.held.at(known.require("8")))
@@ -507,7 +509,7 @@ def plain(html: str) -> str:
 
 @pytest.fixture
 def compacted(tmp_path: Path) -> History:
-    """Three appends, a compaction of all, one append; then a compaction that takes the last append along."""
+    """Create three appends, a compaction of all, one append; then a compaction that includes the last append."""
     made = TableBuilder(tmp_path / "compacted", step_ms=DAY_MS)
     for number in range(3):
         made.commit([made.file(5_000, rows=10 + number)])
@@ -550,7 +552,8 @@ def test_partitions_of_a_difference(table: TableBuilder) -> None:
 
 
 def test_folders_of_a_difference_add_up() -> None:
-    """Two keys and buckets: each folder has the sums of all below it; a folder that is alone is one step with it."""
+    """With two keys and buckets, each folder has the totals of everything below it; an only child is merged with its
+    parent."""
     counted = [(place, bucket, *([1, 10 * number, number] * 2)) for number, (place, bucket) in enumerate(
         [("dt=1/h=1", 0), ("dt=1/h=1", 1), ("dt=1/h=2", 0), ("dt=2/h=1", -2)], start=1)]  # fmt: skip
     names = ["partition", "bucket", *change_tree.COUNTED]
@@ -585,7 +588,7 @@ def test_the_dearest_tag_is_named_and_nothing_where_a_cost_is_not_known() -> Non
     assert rows.dearest(frame, "later") is None
     assert rows.dearest(frame.head(1), "later") == ("a", 5)
     assert "b, 7 B" in words.dearest(("b", 7), ("a", 5))
-    assert "not known" in words.dearest(("b", 7), None)
+    assert "cannot be determined" in words.dearest(("b", 7), None)
     assert "none" in words.dearest(("a", 0), ("a", 0))
 
 

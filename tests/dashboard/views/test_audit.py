@@ -1,4 +1,4 @@
-"""The Audit page: filters in the address, each run with its plan, receipt and command, exact plans, the chain."""
+"""The Audit page: filters in the URL, each run with its plan, receipt and command, exact plans, the hash chain."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def warehouse(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def runs(warehouse: Path) -> list[Run]:
-    """Of `orders` in the order of `CHANGES`, then one of `other`."""
+    """Make changes to `orders` in the order of `CHANGES`, then one to `other`."""
     orders, other = (open_table(str(warehouse / "shop.db" / name)) for name in ("orders", "other"))
     return [*(carry_out(orders, change) for change in CHANGES), carry_out(other, Expire(retain_max=3, retain_min=3))]
 
@@ -79,7 +79,7 @@ def test_filters_and_what_is_exact(runs: list[Run]) -> None:
     assert audit.badge(runs) == (4, 4)
     receipt = dict(runs[0].receipt or {})
     for change in (
-        {"kept_back": [["data-1", "held by a reference made since"]]},
+        {"kept_back": [["data-1", "held by a reference created since"]]},
         {"deleted": receipt["deleted"] - 1},
         {"freed_bytes": receipt["freed_bytes"] - 1},
     ):
@@ -115,7 +115,7 @@ def test_every_run_opens_with_its_plan_receipt_and_command(
     assert words.audit_exact(3, 3) in page.text
     assert words.audit_shown(4, 5) in page.text
     events = len(Journal().events())
-    assert f"Journal verified: {events} entries, unbroken" in page.text
+    assert f"Journal verified: {events} entries, chain intact" in page.text
     assert words.AUDIT_PICK in page.text
     for run in runs:
         shown = open_page("audit", warehouse, table="shop.orders", run=run.id).text
@@ -141,7 +141,7 @@ def test_a_broken_chain_is_said_and_hides_nothing(
         connection.execute("update events set at_ms = at_ms + 1 where number = 3")
     connection.close()
     text = open_page("audit", warehouse, table="shop.orders").text
-    assert "Journal entry 3 was altered" in text
+    assert "Journal entry 3 was altered: its hash does not match." in text
     assert "unbroken" not in text
     assert words.audit_shown(4, 5) in text
 
@@ -161,9 +161,11 @@ def test_what_did_not_end_can_be_carried_on_from_here(warehouse: Path, open_page
 
 
 def test_a_change_that_began_is_not_that_of_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Identical tables planned at the same moment share a plan's fingerprint, and are changed one by one."""
-    one, copy = (SimpleNamespace(listing=None, ref=SimpleNamespace(location=place)) for place in ("one", "copy"))
+    """Identical tables planned at the same moment share a plan fingerprint, and are changed one by one."""
+    one, copy = (
+        SimpleNamespace(listing=None, ref=SimpleNamespace(location=place, title="a.b")) for place in ("one", "copy")
+    )
     monkeypatch.setattr("dashboard.permissions.is_on", lambda _: True)
     for table, begun in ((one, [True, False]), (copy, [True, True])):
-        assert running_change.submit(cast(OpenedTable, table), "the same plan", lambda _: None)
+        assert running_change.submit(cast(OpenedTable, table), "the same plan", lambda _: None, "")
         assert [running_change.tell_begun(cast(OpenedTable, each), "the same plan") for each in (one, copy)] == begun

@@ -1,4 +1,4 @@
-"""The Doctor page: every group with its findings, what to do where one is not well, and Spark only on a click."""
+"""The Doctor page: all groups with their findings, a remedy for each problem, and Spark only on a click."""
 
 from __future__ import annotations
 

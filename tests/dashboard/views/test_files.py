@@ -1,4 +1,4 @@
-"""Files: what a point consists of, a file's life, columns and health, as a reader meets them."""
+"""The Files page: what a version consists of, a file's lifetime, columns and health, as a reader sees them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOW_MS = START_MS + 30 * DAY_MS
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> TableBuilder:
-    """Two days of two buckets; the fourth commit compacts the first day; a tag at the third."""
+    """Create two days with two buckets each; the fourth commit compacts the first day; the third is tagged."""
     root = tmp_path_factory.mktemp("files") / "warehouse"
     made = TableBuilder(
         root / "shop.db" / "orders",
@@ -49,7 +49,7 @@ def warehouse(made: TableBuilder) -> Path:
 
 
 def gone(made: TableBuilder) -> str:
-    """The path of a file that the compaction took away."""
+    """Return the path of a file that the compaction removed."""
     history = open_table(str(made.root)).history()
     return next(each["path"] for each in history.files.to_pylist() if each["bytes"] == 1_000 and each["bucket"] == 0)
 
@@ -81,7 +81,7 @@ def test_manifests_down_to_entries(made: TableBuilder, open_page: Callable[..., 
     assert sorted(shown["change"]) == sorted([words.ENTRY_CHANGES["added"], *[words.ENTRY_CHANGES["removed"]] * 2])
     assert shown["bytes"].sum() == 2_500 + 1_000 + 2_000
     wrong = open_page("files", warehouse(made), table=TITLE, pane="manifests", manifest=delta, point="1")
-    assert "names no manifest" in wrong.text
+    assert "has no manifest" in wrong.text
     assert words.ALL_MANIFESTS in wrong.text
 
 
@@ -90,7 +90,7 @@ def test_a_life_is_the_same_on_the_page_and_on_the_command_line(
 ) -> None:
     path = gone(made)
     page = open_page("files", warehouse(made), table=TITLE, file=path.rsplit("/", 1)[-1])
-    assert "Born by snapshot 1 (Append)" in page.text
+    assert "Added by snapshot 1 (Append)" in page.text
     assert "Removed by snapshot 4 (Compaction)" in page.text
     assert "3 snapshots, 1 tag" in page.text
     assert words.LIFE_NOT_HERE in page.text
@@ -153,7 +153,7 @@ def test_a_box_has_the_words_that_fit_and_all_boxes_alike(days: int, first: str)
 
 
 def test_figures_are_figures(made: TableBuilder) -> None:
-    """What is drawn as plain JSON is what Plotly itself takes."""
+    """Charts drawn as plain JSON are valid for plotly itself."""
     import plotly.graph_objects as go
 
     from core.analysis.file_tree import level

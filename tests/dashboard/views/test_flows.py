@@ -1,4 +1,4 @@
-"""Flows across pages: addresses, clicks, forms, plans, carrying one out."""
+"""Flows across pages: URLs, clicks, forms, plans, running one."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def warehouse(tmp_path: Path) -> Path:
 
 
 def address(page: Page, name: str) -> str | None:
-    """One value of the page's address."""
+    """Return one parameter of the page's URL."""
     found = page.test.query_params.get(name)
     return found[0] if isinstance(found, list) else found
 
@@ -88,7 +88,7 @@ def test_the_first_table_is_opened_and_named(open_page: Callable[..., Page], war
 
 def test_another_page_carries_the_table_along(open_page: Callable[..., Page], warehouse: Path) -> None:
     page = open_page("timeline", warehouse, table=TITLE, point="3", tz="Asia/Shanghai")
-    page.test.query_params.clear()  # as a click on the navigation does
+    page.test.query_params.clear()  # like a click on the navigation
     page.test.switch_page("views/asof.py")
     page.run()
     assert address(page, "table") == TITLE
@@ -98,7 +98,7 @@ def test_another_page_carries_the_table_along(open_page: Callable[..., Page], wa
 
 def test_back_takes_a_point_away(open_page: Callable[..., Page], warehouse: Path) -> None:
     page = open_page("timeline", warehouse, table=TITLE, point="3")
-    del page.test.query_params["point"]  # as the browser's Back does on the same page
+    del page.test.query_params["point"]  # like the browser's Back on the same page
     page.run()
     assert "point" not in page.test.query_params
     assert "Snapshot 9" in page.text
@@ -190,8 +190,32 @@ def test_what_a_click_carries() -> None:
     assert timeline.carried(event(["12", ""], ["", "a consumer"])) == "12"
     assert timeline.carried(event()) is None
     assert timeline.carried(None) is None
+    assert timeline.carried(event(["1..9"], ["12"])) == "1..9"  # a cluster clicked with shift held can only be opened
+    assert timeline.pair(event(["12"], ["tag:a"])) == ("12", "tag:a")
+    assert [timeline.pair(event(*each)) for each in ([], [["12"]], [["12"], ["12"]], [["12"], ["1..9"]])] == [None] * 4
+    assert timeline.pair(event(["12"], ["13"], ["14"])) is None
     assert timeline.window_of("1..2") == (1, 2)
     assert timeline.window_of("tag:a..b") is None
+
+
+def test_the_chosen_version_is_compared_with_another_from_its_panel(
+    open_page: Callable[..., Page], warehouse: Path
+) -> None:
+    page = open_page("timeline", warehouse, table=TITLE, point="2")
+    assert words.COMPARE_TEACH not in page.text
+    page.test.session_state["compare.open"] = True
+    assert words.COMPARE_TEACH in page.run().text
+    page.test.session_state["compare.other"] = "4"
+    page.run()
+
+    def addresses() -> list[str]:
+        links = [each.proto for each in page.test.get("page_link")]
+        return [each.query_string for each in links if each.label.startswith(words.diff_with("", "")[:5])]
+
+    assert any("a=2&b=4" in each for each in addresses())
+    page.test.session_state["compare.other"] = "1"  # the older one comes first, whichever was chosen first
+    page.run()
+    assert any("a=1&b=2" in each for each in addresses())
 
 
 def test_two_clicks_compare(open_page: Callable[..., Page], warehouse: Path) -> None:
@@ -213,23 +237,24 @@ def test_two_clicks_compare(open_page: Callable[..., Page], warehouse: Path) -> 
 def test_as_of_a_pasted_time(open_page: Callable[..., Page], warehouse: Path) -> None:
     page = open_page("asof", warehouse, table=TITLE)
     box = page.test.selectbox(key="pick.point")
-    box.options.append("2026-01-03 12:00")  # as one that is typed
+    box.options.append("2026-01-03 12:00")  # like a typed one
     box.set_value("2026-01-03 12:00")
     page.run()
     assert "time:2026-01-03T12:00:00Z → Snapshot 3 · Append" in page.text
-    assert "Committed 12 h before the time asked for." in page.text
-    assert "The greatest id among the 3 retained snapshots committed at or before" in page.text
+    assert "Committed 12 h before the requested time." in page.text
+    assert "The highest id among the 3 retained snapshots committed at or before" in page.text
 
 
 def test_as_of_a_line_of_a_log(open_page: Callable[..., Page], warehouse: Path) -> None:
-    """How it was read, both roundings with their distances; and what no clock or no snapshot has is explained."""
+    """The page shows how a time was read and both roundings with their distances, and explains times that no clock or
+    snapshot has."""
     line = "26/01/03 12:00:00 INFO SparkContext: Running"
     page = open_page("asof", warehouse, table=TITLE, point=line, tz="Asia/Shanghai")
     assert words.READ_FORMS["spark"] in page.text
     assert "2026-01-03 04:00:00.000 UTC (1767412800000 ms)" in page.text
-    assert "4 h before the time asked for" in page.text
+    assert "4 h before the requested time" in page.text
     assert f"{words.ROUND_UP} 4" in page.text
-    assert "20 h after the time asked for" in page.text
+    assert "20 h after the requested time" in page.text
     early = open_page("asof", warehouse, table=TITLE, point="1999-01-01")
     assert words.TOO_EARLY in early.text
     assert f"{words.ROUND_DOWN} {words.ROUND_DOWN_NONE}" in early.text
@@ -253,7 +278,7 @@ def test_where_the_engine_differs_it_is_said(open_page: Callable[..., Page], tmp
     for _ in range(5):
         table.commit([table.file()], time_ms=START_MS)
     page = open_page("asof", tmp_path / "w", table=TITLE, point=f"time:{START_MS}")
-    assert "5 snapshots share that commit time; the last of them counts." in page.text
+    assert "5 snapshots have that commit time; the last of them counts." in page.text
     assert words.ASOF_ENGINE in page.text
 
 
@@ -262,11 +287,14 @@ def test_where_the_engine_differs_it_is_said(open_page: Callable[..., Page], tmp
 
 def test_a_plan_says_what_goes_and_why(open_page: Callable[..., Page], warehouse: Path) -> None:
     page = open_page("retention", warehouse, table=TITLE)
-    assert words.PREVIEW_EMPTY_EXPIRE in page.text
+    table = tables.open_table(str(warehouse / "shop.db" / "orders"))
+    own = table.preview(Expire(), int(page.test.session_state["snapscope.now_ms"]))
+    assert own.headline in page.text, "it opens on the table's own policy"
+    assert address(page, "keep_max") is None
     page.test.number_input(key="input.keep_max").set_value(3)
     page.run()
     assert address(page, "keep_max") == "3"
-    assert "6 points go" in page.text
+    assert "deletes 6 snapshots" in page.text
     assert words.GOES in page.text
     assert "not among the newest 3 (retain-max)" in page.text
     assert words.WHY_NOT_HERE.split(",")[0] in page.text
@@ -374,7 +402,7 @@ def test_the_printed_command_is_the_same_change(warehouse: Path, change: Expire 
 
 
 def test_the_procedure_keeps_what_the_plan_keeps_by_age() -> None:
-    """Left out, the age would be the table's own, and more would go than was shown."""
+    """Without it, the age would be the table's own, and more would expire than was shown."""
     now_ms = START_MS + 9 * DAY_MS
     told = "CALL sys.expire_snapshots(table => 'a.b', retain_max => 12, older_than => '2026-01-03 00:00:00')"
     assert commands.call(Expire(retain_max=12, time_retained_ms=7 * DAY_MS), "a.b", now_ms, {}) == told
@@ -383,7 +411,7 @@ def test_the_procedure_keeps_what_the_plan_keeps_by_age() -> None:
 
 
 def test_the_procedure_is_one_that_the_engine_takes() -> None:
-    """It refuses a retain_max below its own retain_min, which is 10 where neither request nor table says."""
+    """The engine rejects a retain_max below its own retain_min, which is 10 if neither request nor table sets it."""
     call = "CALL sys.expire_snapshots(table => 'a.b', retain_max => 3"
     assert commands.call(Expire(retain_max=3), "a.b", 0, {}) == f"{call}, retain_min => 3)"
     assert commands.call(Expire(retain_max=3), "a.b", 0, {"snapshot.num-retained.min": "2"}) == f"{call})"
@@ -410,7 +438,7 @@ def test_a_created_tag_is_printed_too() -> None:
 
 @pytest.fixture
 def demo(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A warehouse in which changes are carried out, at once."""
+    """A warehouse in which changes are run, without waiting."""
     (warehouse / DEMO_MARKER).touch()
     from core.execution import apply as applying
 
@@ -438,7 +466,7 @@ def test_an_expiry_is_carried_out_as_shown(open_page: Callable[..., Page], demo:
     left = {path.relative_to(root).as_posix() for path in root.rglob("*")}
     assert not left & set(plan.frees["path"].to_pylist())
     run = Journal().run(job.result.run)
-    others = open_page("retention", demo, table=TITLE).text  # who did what and when, for whoever did not
+    others = open_page("retention", demo, table=TITLE).text  # who did what and when, for readers who did not do it
     for shown in (page.run().text, others):
         assert f"Done: {len(plan.frees)} files deleted" in shown
         assert words.carried_out(run, units.moment(run.started_ms, "UTC")) in shown
@@ -450,7 +478,7 @@ def test_an_expiry_is_carried_out_as_shown(open_page: Callable[..., Page], demo:
 def test_what_lies_outside_the_table_is_ticked_root_by_root(
     open_page: Callable[..., Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The strongest confirmation: the number of files typed, and each root by itself."""
+    """The strongest confirmation: the number of files typed, and each root separately."""
     from core.execution import apply as applying
 
     lake = tmp_path / "lake"
@@ -545,7 +573,7 @@ def test_a_change_that_another_page_was_faster_with_is_told(open_page: Callable[
 def test_nothing_is_carried_on_once_changes_are_off(
     open_page: Callable[..., Page], demo: Path, label: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The old page still shows its button; the reader's switch counts."""
+    """The old page still shows its button, but the reader's switch counts."""
     table = tables.open_table(str(demo / "shop.db" / "orders"))
     kept = table.preview(DeleteTags(("t2",)), START_MS + 40 * DAY_MS)
     document: dict[str, Any] = {
@@ -583,8 +611,8 @@ def test_a_tag_is_created_and_deleted(open_page: Callable[..., Page], demo: Path
 def test_a_run_cut_off_by_the_browsers_next_word_clears_the_name_all_the_same(
     open_page: Callable[..., Page], demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before the form was drawn: the browser has not heard yet that the name is gone, and says it once more; and again
-    when the tag is there, which would be taken already."""
+    """Before the form was drawn, the browser does not know yet that the name was cleared, and sends it again; and once
+    more when the tag exists, when it would be taken."""
     page = open_page("tags", demo, writes=True, table=TITLE)
     page.test.text_input(key="tags.name").set_value("keep-me")
     said, drawn = page.run().test._tree.get_widget_states(), plans.progress
@@ -601,13 +629,13 @@ def test_a_run_cut_off_by_the_browsers_next_word_clears_the_name_all_the_same(
     page.test._run(said)
     (name,) = (each.value for each in page.test.text_input if each.label == words.TAG_NAME)
     assert name == ""
-    assert "exists already" not in page.text
+    assert "already exists" not in page.text
     assert "Created tag/tag-keep-me." in page.text
     background_jobs.dismiss(made.id)
 
 
 def tick(page: Page, row: int) -> Page:
-    """A click on the first grid's row, as the browser tells it: by its place."""
+    """Click a row of the first grid, which the browser reports by number."""
     page.test.session_state[str(page.test.dataframe[0].key)] = {
         "selection": {"rows": [row], "columns": [], "cells": []}
     }
@@ -626,7 +654,7 @@ def test_once_a_chosen_tag_is_gone_no_other_is_chosen(open_page: Callable[..., P
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """A click on the row of a name: rows are chosen inside a browser."""
+    """Click the row with a given name: rows are selected inside the browser."""
     row = "dashboard.components.grid.choose"
     monkeypatch.setattr(row, lambda frame, *_, **__: list(frame["name"]).index(name))
 
@@ -669,7 +697,7 @@ def test_every_form_of_a_tag_may_be_filled_at_once(
 def test_a_name_that_is_taken_is_refused(open_page: Callable[..., Page], demo: Path) -> None:
     page = open_page("tags", demo, writes=True, table=TITLE)
     page.test.text_input(key="tags.name").set_value("t2")
-    assert "exists already" in page.run().text
+    assert "already exists" in page.run().text
 
 
 # what changes underneath ---------------------------------------------------------------------------------------------
@@ -708,8 +736,8 @@ def test_more_tags_than_can_be_chosen_from_hide_nothing_else(
     monkeypatch.setattr("core.analysis.storage_cost.MAX_DROPPABLE", 1)
     page = open_page("retention", warehouse, table=TITLE)
     for tab, (text, shown) in {
-        words.LAB_DROPS: ("2 tags are too many to choose from; at most 1.", 0),
-        words.LAB_HOLDERS: (words.LAB_HOLDERS_HELP, 1),
+        words.LAB_DROPS: ("2 tags are too many to compare; the limit is 1.", 1),
+        words.LAB_HOLDERS: (words.LAB_HOLDERS_HELP, 2),
     }.items():
         page.test.session_state["lab"] = tab
         page.run()
@@ -719,7 +747,8 @@ def test_more_tags_than_can_be_chosen_from_hide_nothing_else(
 
 @pytest.mark.slow
 def test_a_paimon_branch_and_the_way_back_by_the_page(open_page: Callable[..., Page], demo: Path) -> None:
-    """Each form shows its plan and its command; a destructive rollback tells its files, is typed for, and done."""
+    """Each form shows its plan and its command; a destructive rollback lists its files, needs a typed confirmation, and
+    runs."""
     root = demo / "shop.db" / "orders"
     page = open_page("tags", demo, writes=True, table=TITLE)
     page.test.text_input(key="branches.create").set_value("new")

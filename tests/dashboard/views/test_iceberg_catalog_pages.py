@@ -1,4 +1,4 @@
-"""The pages on a catalog's tables: listed, drawn, planned and changed as those of a warehouse."""
+"""The pages on tables of a catalog: listed, drawn, planned and changed like those of a warehouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every page opens Iceberg tables: commits, refs, branches, what is on none, previews; rows refuse by name."""
+"""Every page opens Iceberg tables: commits, refs, branches, snapshots on no branch, previews; unreadable rows are
+rejected by name."""
 
 from __future__ import annotations
 
@@ -45,12 +46,12 @@ def test_every_page(source: Path, open_page: Callable, tmp_path: Path) -> None:
 
 
 def test_the_form_asks_what_iceberg_knows(open_page: Callable, tmp_path: Path) -> None:
-    """No branch to choose, no rule set, nothing of another format; refs go in the same plan."""
+    """There is no branch to choose, no rule set and nothing of another format; refs are part of the same plan."""
     root = moved(PYICEBERG / "tags_branches", tmp_path / "lake" / "db" / "t")
     heads = open_table(str(root)).heads()
     tag = heads.main.tags[0].name
     shown = open_page("retention", tmp_path / "lake", table="db.t", older="2026-01-02T00:00:00Z", drop=tag)
-    assert f"tag:{tag} ✕ goes" in shown.text
+    assert f"tag:{tag} ✕ deleted" in shown.text
     for word in ("Paimon", words.BRANCH, words.MAX_DELETES, words.TAGS_OLDER):
         assert word not in shown.text
     assert f"--drop-tag {tag}" in shown.text
@@ -60,6 +61,22 @@ def test_the_form_asks_what_iceberg_knows(open_page: Callable, tmp_path: Path) -
     every = {str(each.id) for line in heads.lines for each in line.snapshots}
     offered = open_page("tags", tmp_path / "lake", table="db.t").selectbox(key="pick.point").options
     assert every <= {each.split(" ·")[0] for each in offered}
+
+
+def test_what_a_reader_saw_during_a_rolled_back_commit(open_page: Callable, tmp_path: Path) -> None:
+    """The command works, the next commit is a later one, and a snapshot that main was set back to says so."""
+    root = moved(PYICEBERG / "rollback", tmp_path / "lake" / "db" / "t")
+    rolled_back, later = 4258621709003219409, 1145665403460880301
+    shown = open_page("asof", tmp_path / "lake", table="db.t", point="time:1767240000001")
+    assert f"snapscope as-of {root} time:2026-01-01T04:00:00.001Z" in shown.text
+    assert "--branch" not in shown.text
+    assert words.ROUND_UP not in shown.text
+    assert shown.text.index(words.NEXT_COMMIT) < shown.text.index(str(later)) < shown.text.index(words.ROUND_UP_ICEBERG)
+    assert words.SET_BACK in shown.text
+    by_id = open_page("asof", tmp_path / "lake", table="db.t", point=str(rolled_back))
+    assert f"snapscope as-of {root} {rolled_back}" in by_id.text
+    assert "--branch" not in by_id.text
+    assert words.SET_BACK not in open_page("asof", tmp_path / "lake", table="db.t", point=str(later)).text
 
 
 def test_icebergs_own_sql() -> None:
@@ -79,7 +96,7 @@ def test_icebergs_own_sql() -> None:
 
 
 def test_a_tags_end_has_a_zone(tmp_path: Path) -> None:
-    """Iceberg's is a moment, counted from the snapshot; Paimon's is a wall clock's."""
+    """Iceberg's is a time, counted from the snapshot; Paimon's is a local time."""
     table = open_table(str(moved(PYICEBERG / "tags_branches", tmp_path / "db" / "t")))
     heads = table.heads()
     shown = rows.tags(heads.main, None, "Asia/Shanghai", 0).set_index("name")["expires"]
@@ -89,10 +106,11 @@ def test_a_tags_end_has_a_zone(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_branches_and_the_way_back_by_the_page(open_page: Callable, tmp_path: Path) -> None:
-    """Each form shows its plan and its command; a rollback is typed for, carried out as a job, and told."""
+    """Each form shows its plan and its command; a rollback needs a typed confirmation, runs as a job, and shows its
+    result."""
     root = ground.small_table(tmp_path / "lake" / "db" / "t")
     old = ground.ids(root)
-    (tmp_path / "lake" / DEMO_MARKER).write_text("{}")  # this one may be changed
+    (tmp_path / "lake" / DEMO_MARKER).write_text("{}")  # allow changes to this one
 
     page = open_page("tags", tmp_path / "lake", table="db.t", writes=True)
     for key, value in (
@@ -117,7 +135,7 @@ def test_branches_and_the_way_back_by_the_page(open_page: Callable, tmp_path: Pa
         f"ALTER TABLE db.t REPLACE BRANCH `work` AS OF VERSION {old[0]}",
     ):
         assert command in page.text
-    assert f"({old[3]}) is then on no ref" in page.text
+    assert f"({old[3]}) will then be on no branch or tag" in page.text
     page.test.toggle[0].set_value(True)
     page.run()
     assert carrying_out(page, "Rollback").disabled

@@ -1,4 +1,5 @@
-"""Home: stars, what is new since the last visit, tags that end soon, what to mind, and a state that cannot be kept."""
+"""Home: stars, news since the last visit, tags that expire soon, what needs attention, and a state that cannot be
+stored."""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ from core.storage import local_disk, time_limits
 from core.table import open_table
 from core.units import wall_clock
 from dashboard import visits, words
+from dashboard.view_models import home as rows_of_home
 from dashboard.view_models import table_tree
 from dashboard.view_models.home import table_facts
 from tests.support.builders import DAY_MS, TableBuilder
@@ -49,8 +51,38 @@ def home(open_page: Callable[..., Page], tables: dict[str, TableBuilder]) -> Pag
     return open_page("overview", tables["t0"].root.parents[1])
 
 
+def test_a_table_that_cannot_be_read_is_a_problem(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    metadata = tmp_path / "w" / "db" / "t" / "metadata"
+    metadata.mkdir(parents=True)
+    (metadata / "00001-a.metadata.json").write_text("{")
+    shown = open_page("overview", tmp_path / "w")
+    assert words.TABLE_UNREAD in shown.text
+    assert words.NOTHING_TO_MIND not in shown.text
+
+
+def test_what_stands_out_lately_needs_attention(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    for name, days in (("new", 2), ("old", 40)):
+        start = now_ms() - days * DAY_MS
+        table = TableBuilder(tmp_path / "w" / "shop.db" / name, partition_keys=["dt"], start_ms=start)
+        table.commit([table.file(1_000, rows=100, partition=(each,)) for each in ("a", "b")], user="loader")
+        table.commit([], [each for each in table.live() if each.partition == ("a",)], kind="OVERWRITE", user="cleaner")
+    shown = open_page("overview", tmp_path / "w")
+    assert shown.text.count("by cleaner removed every file of dt=a.") == 1
+    assert words.NOTHING_TO_MIND not in shown.text
+
+
+def test_the_commits_since_the_last_visit_are_told(
+    open_page: Callable[..., Page], tables: dict[str, TableBuilder]
+) -> None:
+    visits.watch(str(tables["t1"].root), True)
+    home(open_page, tables)
+    away(2)
+    tables["t1"].commit([tables["t1"].file(50, rows=3)], time_ms=now_ms(), user="etl")
+    assert "etl (append): added 3 rows in 1 file (50 B)." in home(open_page, tables).text
+
+
 def away(hours: float) -> None:
-    """As if the last look had been so long ago."""
+    """As if the last visit had been that long ago."""
     ms = int(hours * HOUR_MS)
 
     def earlier(document: visits.Json) -> visits.Json:
@@ -77,12 +109,12 @@ def test_what_is_new_is_told_of_watched_tables_until_the_next_visit(
     for name in ("t1", "t7"):
         tables[name].commit([tables[name].file(500, rows=7)], user="nightly")
         tables[name].tag("v<b>")
-    for _ in range(2):  # looking again takes no news away
+    for _ in range(2):  # looking again does not clear the news
         page = home(open_page, tables)
         text = page.text
         assert words.last_visit("2 hours ago", 1, 2) in text
         assert "Since 2 hours ago: 1 new commit: 1 APPEND by nightly · +7 rows , +1 file" in text
-        assert "tag v<b> made" in text, "a name is text"
+        assert "tag v<b> created" in text, "a name is text"
         assert text.count("nightly") == 1, "t1 is not watched"
         assert f"Since 2 hours ago: {words.SINCE_QUIET}" in text, "t8"
     away(0.6)
@@ -108,7 +140,7 @@ def test_a_sum_that_misses_something_tells_nothing_new(tmp_path: Path, open_page
 
 
 def test_what_an_unreadable_point_keeps_is_not_told_as_freed(tmp_path: Path) -> None:
-    """The newest snapshot still holds the first one's file, but cannot be read: nobody knows that it is not free."""
+    """The newest snapshot still holds the first one's file but cannot be read: the file must not count as free."""
     table = TableBuilder(tmp_path / "shop.db" / "t")
     table.commit([table.file(1_000)])
     first = set((table.root / "manifest").iterdir())
@@ -142,14 +174,14 @@ def test_tags_that_end_soon_and_what_to_mind(tables: dict[str, TableBuilder], op
     (tables["t4"].root / "snapshot" / "snapshot-1").write_text("{")
     page = home(open_page, tables)
     text = page.text
-    assert "its time was over 2 hours ago" in text
-    assert "ends in 2 days" in text
+    assert "its retention ended 2 hours ago" in text
+    assert "expires in 2 days" in text
     assert "⚑ late" not in text
     links = [each.label for each in page.test.get("page_link")]
     assert links.count("shop.t3") == 3 + 1, "its line, two tags, and the note that they keep one snapshot"
     worst = text.index("snapshot/snapshot-1"), text.index("snapshot/LATEST: expected")
     assert worst == tuple(sorted(worst)), "a problem stands before a warning"
-    assert "Policies free" in text
+    assert "Reclaimable by policy" in text
 
 
 @pytest.mark.slow
@@ -224,7 +256,7 @@ def drawn(page: Page) -> list[str]:
 def test_one_table_that_hangs_leaves_home_to_the_others(
     tables: dict[str, TableBuilder], open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """Its own line says so; the others are read meanwhile, and its own page says so too, in time."""
+    """Its own row says so; the others are read meanwhile, and its own page eventually says so, too."""
     hung, over, read = tables["t0"].root, threading.Event(), local_disk.read
     monkeypatch.setattr(time_limits, "TABLE_S", 1.0)
     monkeypatch.setenv(time_limits.VARIABLE, "1")
@@ -251,3 +283,52 @@ def test_one_table_that_hangs_leaves_home_to_the_others(
         assert said in page.text
     finally:
         over.set()
+
+
+def listed(page: Page) -> list[str]:
+    """The names of Home's tables in the order shown."""
+    links = [each.proto.label for each in page.test.main.get("page_link")]
+    return [each.removeprefix("shop.") for each in links if each.startswith("shop.t")][:10]
+
+
+def test_the_tables_are_sorted_and_filtered_by_the_address(
+    open_page: Callable[..., Page], tables: dict[str, TableBuilder]
+) -> None:
+    big, late, old = tables["t4"], tables["t7"], tables["t2"]
+    big.commit([big.file(9_000, rows=5)], time_ms=now_ms() - DAY_MS)
+    late.commit([late.file(10, rows=900)], time_ms=now_ms() - HOUR_MS)
+    for number in range(3):
+        old.commit([], old.live()[:1] if number == 0 else [], time_ms=now_ms() - 3 * DAY_MS)
+    root = big.root.parents[1]
+    for sort, first in (("live", ["t4", "t7", "t0"]), ("rows", ["t7", "t4", "t0"]), ("snapshots", ["t2", "t4", "t7"])):
+        page = open_page("overview", root, sort=sort)
+        assert listed(page)[:3] == first, sort
+        assert len(set(listed(page))) == 10
+    assert listed(open_page("overview", root, sort="commit"))[:3] == ["t7", "t4", "t2"]
+    assert listed(open_page("overview", root, sort="-live"))[0] == "t2", "nothing is current in it"
+    assert listed(open_page("overview", root, sort="-name"))[:2] == ["t9", "t8"]
+    assert listed(open_page("overview", root, sort="no such figure"))[:2] == ["t0", "t1"]
+    visits.watch(str(tables["t9"].root), True)
+    page = open_page("overview", root, filter="SHOP.T")
+    assert listed(page)[:2] == ["t9", "t0"], "watched tables stand first"
+    page.test.selectbox(key="overview.sort").set_value("rows")
+    assert listed(page.run())[:2] == ["t7", "t4"]
+    page.test.button(key="overview.reverse").click()
+    assert listed(page.run())[-2:] == ["t4", "t7"]
+    assert dict(page.test.query_params)["sort"] in ("-rows", ["-rows"])
+    page.test.text_input(key="overview.filter").set_value("t4")
+    assert set(listed(page.run())) == {"t4"}
+    assert dict(page.test.query_params)["filter"] in ("t4", ["t4"])
+    page.test.text_input(key="overview.filter").set_value("nothing")
+    assert words.NO_MATCH in page.run().text
+
+
+def test_figures_that_are_not_all_read_sort_nothing(
+    open_page: Callable[..., Page], tables: dict[str, TableBuilder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The largest table could be among those that are not shown, and so not read."""
+    tables["t9"].commit([tables["t9"].file(9_000)])
+    monkeypatch.setattr(rows_of_home, "MOST", 5)
+    page = open_page("overview", tables["t0"].root.parents[1], sort="live")
+    assert listed(page)[:5] == ["t0", "t1", "t2", "t3", "t4"]
+    assert "t9" not in listed(page)

@@ -1,4 +1,4 @@
-"""The Query page: examples that suit, an answer beside its own question, history, saved queries, files to take away."""
+"""The Query page: suitable examples, a result next to its own query, history, saved queries, downloads."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def answered(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Spark's place is taken: what it was asked."""
+    """Replaces Spark and records what it was asked."""
     asked: list[dict[str, Any]] = []
 
     def answer(table: Any, sql: str, **how: Any) -> QueryAnswer:
@@ -86,14 +86,14 @@ def test_an_answer_stands_beside_its_question_and_is_kept(
         assert words.EXAMPLES[name] in page.text
     assert words.EXAMPLES["before"] not in page.text
     run(page, SUM)
-    assert "1,200 rows as of 2; read 1 of 2 live files in 0.2 s by plain Spark (local)." in page.text
+    assert "1,200 rows as of 2; read 1 of 2 current files in 0.2 s by plain Spark (local)." in page.text
     rule = resolve(open_table(str(warehouse / "shop.db" / "orders")).heads(), "latest").rule
-    assert rule in page.text  # of what was asked for, not of the id it was resolved to
-    assert "1 to 500 of 1,200 rows, all there are" in page.text
+    assert rule in page.text  # of the requested version, not of the id it resolved to
+    assert "1 to 500 of 1,200 rows (all rows)" in page.text
     next(each for each in page.test.button if each.label == words.LATER_ROWS).click()
     page.run()
     assert "501 to 1,000 of 1,200 rows" in page.text
-    # another point: the answer is of another question
+    # another version: the result belongs to another query
     page.test.selectbox(key="pick.point").set_value("1")
     page.run()
     assert words.QUESTION_CHANGED in page.text
@@ -105,7 +105,7 @@ def test_an_answer_stands_beside_its_question_and_is_kept(
     assert (newer["point"], older["point"], older["sql"], older["rows"]) == ("1", "latest", SUM, 1_200)
     other = open_page("query", warehouse, table="shop.orders", ask="history")
     assert SUM in other.text
-    # saved by a name, opened, deleted
+    # saved under a name, opened, deleted
     next(each for each in page.test.text_input if each.label == words.SAVE_AS).set_value("revenue")
     next(each for each in page.test.button if each.label == words.SAVE).click()
     page.run()
@@ -128,7 +128,7 @@ def test_all_rows_of_an_answer_that_was_cut_off_are_counted_where_it_was_asked(
     page.test.selectbox(key="query.cap").set_value(100)
     assert words.COUNT_ALL not in page.text
     run(page, f"{SUM} ;")
-    assert "read 1 of 2 live files" in page.text
+    assert "read 1 of 2 current files" in page.text
     next(each for each in page.test.button if each.label == words.COUNT_ALL).click()
     page.run()
     assert words.counted_all(98_765) in page.text
@@ -165,7 +165,7 @@ def test_what_is_kept_is_capped_and_checked() -> None:
     for number in range(saved_queries.MOST + 5):
         found = saved_queries.noted(found, {**entry, "sql": f"select {number}"})
     assert len(found) == saved_queries.MOST
-    assert saved_queries.noted(found, {**found[0], "at_ms": 2})[1:] == found[1:]  # asked again at once: one line
+    assert saved_queries.noted(found, {**found[0], "at_ms": 2})[1:] == found[1:]  # an immediate repetition is one entry
     wrong: Any
     for wrong in ({}, [1], [{"sql": 1}], [{**entry, "at_ms": "x"}]):
         with pytest.raises(Corrupt, match="query-history"):

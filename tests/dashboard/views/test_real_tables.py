@@ -1,4 +1,4 @@
-"""Every page opens every real table there is, at its ends and at each of its names."""
+"""Every page opens every real table available, at its first and last version and at each of its names."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def test_every_page(name: str, open_page: Callable, shared_tables: Path) -> None
         shown = open_page("files", warehouse, table=table, pane=pane)
         assert not any(title in shown.text for title in words.ERROR_TITLES.values())
     assert "Net " in open_page("diff", warehouse, table=table, a="earliest", b="latest").text
-    assert "would be freed" in open_page("retention", warehouse, table=table, keep_max="1").text.lower()
+    assert "would be reclaimed" in open_page("retention", warehouse, table=table, keep_max="1").text.lower()
     if heads.main.tags:
         tags = ",".join(tag.name for tag in heads.main.tags)
-        assert "Frees" in open_page("retention", warehouse, table=table, mode="tags", tags=tags).text
+        assert "Reclaims" in open_page("retention", warehouse, table=table, mode="tags", tags=tags).text
         assert heads.main.tags[0].name in open_page("tags", warehouse, table=table).text

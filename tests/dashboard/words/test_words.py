@@ -1,4 +1,4 @@
-"""All words stand in one room, and every word there is shown somewhere."""
+"""All texts are in one package, and every text in it is used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from core.errors import Corrupt
+from core.errors import Corrupt, Invalid
+from core.formats.paimon.retention import policy
 from core.messages import clause, told
 from core.model.references import Problem
 from dashboard import words
@@ -23,10 +24,11 @@ from tests.support.places import ROOT
 
 WORDS = sorted((ROOT / "dashboard" / "words").glob("*.py"))
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
-SAME = frozenset(  # names and what is typed
+SAME = frozenset(  # names, and what users type
     {
         "2026-11-01 08:00, time:2026-11-01T00:00:00Z, tag:v1, 12, latest~3, branch:dev, watermark:1700000000000",
         "watermarks",
+        "Watermark",
     }
 )
 DRAWING = sorted(path for part in ("views", "components") for path in (ROOT / "dashboard" / part).rglob("*.py"))
@@ -42,9 +44,9 @@ def names(tree: ast.Module) -> Iterator[str]:
 
 
 def sentences(tree: ast.Module) -> Iterator[str]:
-    """Texts with a space between two words that are no docstring: what a reader would take for a sentence.
+    """Find texts with a space between two words that are not docstrings: what a reader would take for a sentence.
 
-    `DD HH` is a form of dates.
+    `DD HH` is a date format.
     """
     docstrings = {
         id(node.body[0].value)
@@ -84,7 +86,8 @@ def test_every_word_is_used() -> None:
 
 
 def test_no_word_stands_twice() -> None:
-    """Pages say `words.NAME`: of two the later import would win, and say the other page's sentence."""
+    """Pages use `words.NAME`: of two modules with the same name, the later import would win and show the other page's
+    text."""
     found = [name for path in WORDS for name in names(ast.parse(path.read_text())) if not name.startswith("_")]
     assert sorted(found) == sorted(set(found))
     assert set(found) <= set(dir(words)), "a module that the room does not open"
@@ -94,7 +97,7 @@ def test_no_word_stands_twice() -> None:
 
 
 def parts(text: str) -> list[str]:
-    """What must stand in every language: values, bold, commands and options in backticks, tags, icons."""
+    """Return what must be the same in every language: values, bold, commands and options in backticks, tags, icons."""
     values = set(re.findall(r"(?<!\{)\{[^{}]*\}(?!\})", text))
     return sorted(values) + sorted(re.findall(r"`[^`]*`|\*\*|</?(?:b|br|i|code)>|:material/\w+:|%\{[^}]*\}", text))
 
@@ -112,9 +115,9 @@ def test_there_is_chinese() -> None:
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
 def test_a_catalogue_says_what_the_code_says(path: Path) -> None:
-    """Each text of the code, none that is no more, none doubtful, each with the same values and markup.
+    """The catalogue has every text of the code, no obsolete or fuzzy one, and each with the same values and markup.
 
-    Where this fails: `make messages`, then write what is missing into the file.
+    If this fails: run `make messages`, then add the missing translations to the file.
     """
     catalog, wanted = catalogues.read(path), catalogues.template()
     said, code = (
@@ -138,7 +141,8 @@ def test_a_catalogue_that_is_wrong_is_found() -> None:
 
 
 def test_every_word_is_really_in_chinese() -> None:
-    """A translation without a Chinese letter is of a text without a word, or of one that is the same everywhere."""
+    """A translation without a Chinese character is of a text without words, or of one that is the same in every
+    language."""
     for message in catalogues.read(catalogues.LANGUAGES / "zh.po"):
         english, chinese = texts(message.id)[0], texts(message.string)[0]
         words_in_it = re.search(r"(?!and)[A-Za-z]{3,}", KEPT.sub("", english))
@@ -146,14 +150,14 @@ def test_every_word_is_really_in_chinese() -> None:
 
 
 def test_code_holds_english_only() -> None:
-    """Other languages stand in catalogues; a time may be typed as a Chinese log writes it."""
+    """Other languages are in catalogues only; times can also be typed as in Chinese logs."""
     paths = [path for package in ("core", "dashboard") for path in (ROOT / package).rglob("*.py")]
     found = {str(path.relative_to(ROOT)) for path in paths if CHINESE.search(path.read_text())}
     assert found == {"core/model/time_input.py"}
 
 
 def test_words_are_said_where_functions_use_them() -> None:
-    """A constant in a function's body is English until `_` says it."""
+    """A constant in a function body stays English until `_` translates it."""
     bare = []
     for path in WORDS:
         tree = ast.parse(path.read_text())
@@ -168,15 +172,15 @@ def test_words_are_said_where_functions_use_them() -> None:
 
 
 def test_templates_of_pages_hold_no_texts() -> None:
-    """What they show is given to them, so that it is in a catalogue."""
+    """They get their texts as arguments, so that each is in a catalogue."""
     for path in (*(ROOT / "dashboard").rglob("*.html"), *(ROOT / "core").rglob("*.html")):
         shown = re.sub(r"(?s)<style.*?</style>|{#.*?#}|{%.*?%}|{{.*?}}|<[^>]*>", " ", path.read_text())
         assert set(re.findall("[A-Za-z]{3,}", shown)) <= {"nbsp", "Snapscope"}, path
 
 
 def test_a_reason_is_told_with_its_values_and_names_of_others_are_left_alone() -> None:
-    own = told("consumer {name} reads on from snapshot {id}", name="it was", id=7)
-    why = told("only a prefix may go, and snapshot {id} stays: {why}", id=3, why=own)
+    own = told("consumer {name} still reads from snapshot {id}", name="it was", id=7)
+    why = told("only the oldest snapshots can expire, and snapshot {id} is kept: {why}", id=3, why=own)
 
     def read(chosen: str) -> list[str]:
         language.choose(chosen)
@@ -185,21 +189,21 @@ def test_a_reason_is_told_with_its_values_and_names_of_others_are_left_alone() -
     with ThreadPoolExecutor(1) as reader:
         assert reader.submit(read, "en").result()[:2] == [str(why), "it was"]
         assert reader.submit(read, "zh").result() == [
-            "只能从最早的开始连续删除，而快照 3 留下：消费者 it was 将从快照 7 继续读取",
+            "只能从最旧的快照开始过期，而快照 3 会保留：消费者 it was 将从快照 7 继续读取",
             "it was",
             "消费者 it was 将从快照 7 继续读取；it was",
         ]
 
 
 def test_a_problem_says_what_was_found_as_a_sentence_of_its_own() -> None:
-    """An error knows its literal, its values, and the error within it; what was found is one sentence, not half."""
+    """An error knows its literal, its values, and the nested error; the message found is a whole sentence."""
     inner = ValueError(told("the header is cut off"))
-    error = Corrupt("A whole Avro file was expected; this one of {data} bytes is cut off or damaged ({error}).",
-                    data=24, error=inner, remedy="Check access to it.")  # fmt: skip
+    error = Corrupt("Expected a complete Avro file; this one of {data} bytes is cut off or damaged ({error}).",
+                    data=24, error=inner, remedy="Check that you have access to it.")  # fmt: skip
     found = Problem("m", told("a readable manifest"), clause(error.message), error.remedy or "").sentence()
     assert found == (
-        "m: expected a readable manifest. A whole Avro file was expected; this one of 24 bytes is cut off or damaged "
-        "(the header is cut off). Check access to it."
+        "m: expected a readable manifest. Expected a complete Avro file; this one of 24 bytes is cut off or damaged "
+        "(the header is cut off). Check that you have access to it."
     )
     assert SaidIn("zh").spoken(found) == (
         "m：应为可读的清单。应为完整的 Avro 文件；这个 24 字节的文件不完整或已损坏（文件头不完整）。"
@@ -207,8 +211,15 @@ def test_a_problem_says_what_was_found_as_a_sentence_of_its_own() -> None:
     )
 
 
+def test_an_error_is_told_in_full_with_the_reason_of_its_number() -> None:
+    """What stands beside a number in parentheses is translated too."""
+    with pytest.raises(Invalid) as failed:
+        policy({"snapshot.num-retained.max": "5"}, now_ms=0)
+    assert SaidIn("zh").spoken(failed.value.message) == "retain-max（5）小于 retain-min（10，引擎的默认值）。"
+
+
 def test_readers_on_threads_do_not_mix_their_languages() -> None:
-    """Each run says its own words, whatever another thread has chosen meanwhile."""
+    """Each run uses its own language, whatever another thread has chosen meanwhile."""
     turn = threading.Barrier(4, timeout=300)
 
     def read(chosen: str) -> set[str]:
@@ -224,7 +235,7 @@ def test_readers_on_threads_do_not_mix_their_languages() -> None:
 
 
 def test_the_styles_know_every_hue() -> None:
-    """Colours in the style sheet and in charts are told apart by the same names."""
+    """Style sheet and charts use the same names for colours."""
     style = (Path(ROOT) / "dashboard" / "style.css").read_text()
     for hue in ("added", "removed", "compaction", "tag", "branch", "consumer", "freed"):
         assert f".snap-{hue}" in style

@@ -1,4 +1,5 @@
-"""A CALL on the Query page, tags from a time and automatic tags on the Tags page: plans first, then the same button."""
+"""CALL on the Query page, tags from a time and automatic tags on the Tags page: first the plan, then the same
+button."""
 
 from __future__ import annotations
 
@@ -50,13 +51,13 @@ def done() -> None:
 def test_a_call_is_planned_on_the_page_and_run_by_its_button(open_page: Open, warehouse: Path) -> None:
     sql = "CALL sys.create_tag(table => 'shop.orders', tag => 'v1', snapshot => 2)"
     page = open_page("query", warehouse, table="shop.orders", writes=True, sql=sql)
-    assert "Creates tag v1 at snapshot 2; frees nothing." in page.text
+    assert "Creates tag v1 at snapshot 2; reclaims nothing." in page.text
     assert "snapscope call" in page.text
     press(page, "Create tag")
     done()
     assert tags(warehouse) == {"v1": 2}
     page = open_page("query", warehouse, table="shop.orders", sql="CALL sys.purge_files('shop.orders')")
-    assert "CALL sys.purge_files has no action here" in page.text
+    assert "CALL sys.purge_files is not supported here" in page.text
     page = open_page("query", warehouse, table="shop.orders", sql="CALL sys.compact('shop.orders')")
     assert "Nothing is worth compacting." in page.text
     page = open_page("query", warehouse, table="shop.small", sql="CALL sys.compact('shop.small')")
@@ -64,16 +65,16 @@ def test_a_call_is_planned_on_the_page_and_run_by_its_button(open_page: Open, wa
     ends = open_table(str(warehouse / "shop.db" / "small")).history().files["path"].to_pylist()
     assert all(path in page.text for path in ends)
     page = open_page("query", warehouse, table="shop.orders", sql="CALL sys.create_tag('shop.other', 'x')")
-    assert "names the table shop.other" in page.text
+    assert "The CALL is for table shop.other, which is not at" in page.text
 
 
 def test_tags_that_are_due_are_told_with_the_next_dates_and_made_together(open_page: Open, warehouse: Path) -> None:
     page = open_page("tags", warehouse, table="shop.orders", writes=True, tz="UTC")
-    assert "A tag every 1 d by commit times." in page.text
+    assert "Creates a tag every 1 d, by commit times." in page.text
     assert "Creates tag 2025-12-31 at snapshot" in page.text
     assert "the next commit" in page.text
-    assert "the first commit from" in page.text
-    press(page, "Make the tags that are due")
+    assert "the first commit at or after" in page.text
+    press(page, "Create due tags")
     done()
     assert tags(warehouse) == {"2025-12-31": 1, "2026-01-01": 2, "2026-01-02": 3}
     page.run()
@@ -87,8 +88,8 @@ def test_a_tag_from_a_time_says_both_answers_before_it_is_made(open_page: Open, 
     page.test.text_input(key="tags.name").set_value("then")
     page.test.text_input(key="tags.time").set_value(str(START_MS + 1))
     page.run()
-    assert "The tag names snapshot 2: the first at or after 2026-01-01 00:00:00.001 UTC." in page.text
-    assert "Time travel answers snapshot 1 there." in page.text
+    assert "The tag will point to snapshot 2: the first at or after 2026-01-01 00:00:00.001 UTC." in page.text
+    assert "Time travel to that time finds snapshot 1." in page.text
     press(page, "Create tag")
     done()
     assert tags(warehouse) == {"then": 2}

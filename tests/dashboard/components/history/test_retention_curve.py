@@ -1,4 +1,4 @@
-"""The retention lab, the audit page and what did not end: each on real plans, applies and crashes."""
+"""The what-if analysis, the audit page and unfinished runs, each with real plans, applies and crashes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from core.execution.recovery import resume
 from core.model.actions import Expire
 from core.storage.store import Store
 from core.table import open_table
-from dashboard import words
+from dashboard import settings, words
 from dashboard.formatting.palette import LIGHT
+from dashboard.formatting.prices import Price, money
 from dashboard.view_models import retention_curve
 from tests.support.builders import DAY_MS, STATES, TableBuilder
 from tests.support.dashboard.pages import newest_job
@@ -42,7 +43,7 @@ def table_of(warehouse: Path) -> str:
 
 
 def crash(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An expiry whose store fails at the second reference that goes."""
+    """An expiry whose store fails at the second deleted reference."""
     table = open_table(table_of(warehouse))
     plan = table.preview(Expire(retain_max=3, retain_min=3), NOW_MS)
     whole, left = Store.delete, [1]
@@ -74,17 +75,17 @@ def test_the_curve_says_what_each_retention_would_free(warehouse: Path) -> None:
 
 def test_retention_shows_curve_holders_drops_and_the_engine(warehouse: Path, open_page: Callable) -> None:
     page = open_page("retention", warehouse, table="shop.orders", keep_max="10")
-    own = "Apart from any plan, the table's own options have the next commit of a writer do: Frees"
+    own = "At the next commit, the table's own options do this without any plan: Reclaims"
     for text in (words.LAB, words.LAB_CURVE_HELP, words.NATIVE_SAME, own):
         assert text in page.text
-    assert words.LAB_HOLDERS_HELP not in page.text, "what is not open is not drawn"
+    assert words.LAB_DROPS_HELP not in page.text, "what is not open is not drawn"
     for tab, texts in {
         words.LAB_HOLDERS: (words.LAB_HOLDERS_HELP,),
         words.LAB_DROPS: (words.LAB_DROPS_HELP,),
         words.LAB_OWN: (
             "to keep it. The table option snapshot.num-retained.min = 15",
             "after 10 more commits",
-            "never by itself: it has no retention",
+            "never automatically: it has no retention",
         ),
     }.items():
         page.test.session_state["lab"] = tab
@@ -101,7 +102,7 @@ def test_an_unfinished_change_is_offered(
     crash(warehouse, monkeypatch)
     monkeypatch.setattr("core.execution.grace_period.wait", lambda *_: None)
     page = open_page("retention", warehouse, table="shop.orders", writes=True)
-    assert "did not end" in page.text
+    assert "did not finish" in page.text
     assert "the store went away" in page.text
     next(each for each in page.test.button if each.label == button).click()
     page.run()
@@ -110,7 +111,7 @@ def test_an_unfinished_change_is_offered(
     assert job.wait(300)
     assert job.error is None
     ended = page.run().text
-    assert "did not end" not in ended
+    assert "did not finish" not in ended
     assert (words.restored(1) if state == "undone" else "Done:") in ended
     [run] = Journal().runs()
     assert run.state == state
@@ -126,7 +127,7 @@ def test_a_cancelled_change_reads_as_cancelled_and_once_carried_on_as_exact(
     plan = table.preview(Expire(retain_max=3, retain_min=3), NOW_MS)
     run = apply(table, plan, settle_s=0, cancelled=lambda: next(asked) >= 3).run
     text = open_page("retention", warehouse, table="shop.orders").text
-    assert "did not end: cancelled by its user." in text
+    assert "did not finish: cancelled by the user." in text
     assert text.count("cancelled by") == 1
     assert "stopped by" not in text
     resume(run, open_table=open_table, settle_s=0)
@@ -136,3 +137,61 @@ def test_a_cancelled_change_reads_as_cancelled_and_once_carried_on_as_exact(
 @pytest.mark.parametrize("name", [name for name in STATES if name != "10,000 snapshots"])
 def test_audit_copes_with_every_state(name: str, built: Callable[[str], Path], open_page: Callable) -> None:
     open_page("audit", built(name))
+
+
+def test_the_curve_is_a_slider_and_its_mark_is_where_the_plan_is(warehouse: Path, open_page: Callable) -> None:
+    history = open_table(table_of(warehouse)).history()
+    plan = open_table(table_of(warehouse)).preview(Expire(retain_max=4, retain_min=4), NOW_MS)
+    assert retention_curve.kept_snapshots(plan, "main") == 4
+    figure = retention_curve.curve(history, "main", LIGHT, 4, Price(0.5, "EUR"))
+    assert figure is not None
+    line, columns = figure.data
+    assert [each[0] for each in columns.customdata] == [str(keep) for keep in line.x], "each number can be clicked"
+    assert [sum(size > 0 for size in line.y)] == [sum("EUR a month" in each[1] for each in columns.customdata[:-1])]
+    top = max(line.y)
+    assert figure.layout.yaxis2.ticktext[-1] == money(top, Price(0.5, "EUR"))
+    page = open_page("retention", warehouse, table="shop.orders", keep_max="4", keep_min="4")
+    assert plan.headline in page.text
+    assert words.reclaims(plan.freed_bytes, len(plan.frees)) in page.text
+
+
+@pytest.mark.parametrize(("preset", "asked"), [("newest", Expire(retain_max=5, retain_min=5)), ("policy", Expire())])
+def test_a_preset_fills_the_boxes(warehouse: Path, open_page: Callable, preset: str, asked: Expire) -> None:
+    page = open_page("retention", warehouse, table="shop.orders", keep_max="3", max_deletes="1")
+    [presets] = [each for each in page.test.get("button_group") if each.key == "retention.preset"]
+    assert presets.value is None, "none of them says what the boxes say"
+    presets.set_value(preset)
+    page.run()
+    now_ms = int(page.test.session_state["snapscope.now_ms"])
+    assert open_table(table_of(warehouse)).preview(asked, now_ms).headline in page.text
+    assert page.test.session_state["retention.preset"] == preset
+
+
+def test_one_number_alone_is_enough_where_the_option_contradicts_it(tmp_path: Path, open_page: Callable) -> None:
+    options = {"snapshot.num-retained.min": "8", "snapshot.num-retained.max": "9"}
+    table = TableBuilder(tmp_path / "w" / "shop.db" / "orders", step_ms=DAY_MS, options=options)
+    for number in range(12):
+        table.commit([table.file(1_000 + number, rows=10)], table.live()[:1])
+    for name, number, asked in (
+        ("keep_max", 5, Expire(retain_max=5, retain_min=5)),
+        ("keep_min", 11, Expire(retain_max=11, retain_min=11)),
+    ):
+        page = open_page("retention", tmp_path / "w", table="shop.orders", **{name: str(number)})
+        assert open_table(str(table.root)).preview(asked, NOW_MS).headline in page.text
+        assert "contradicts" in page.text
+
+
+def test_a_price_that_is_set_shows_what_bytes_cost(warehouse: Path, open_page: Callable) -> None:
+    page = open_page("retention", warehouse, table="shop.orders", keep_max="3", keep_min="3")
+    assert "USD a month" not in page.text
+    page.test.text_input(key="price.amount").set_value("23000")
+    page.run()
+    assert settings.price() == Price(23_000, "USD")
+    plan = open_table(table_of(warehouse)).preview(Expire(retain_max=3, retain_min=3), NOW_MS)
+    assert page.text.count(money(plan.freed_bytes, Price(23_000))) >= 3, "tile, bar and footer"
+    page.test.text_input(key="price.amount").set_value("dear")
+    assert words.NOT_A_PRICE in page.run().text
+    assert settings.price() == Price(23_000, "USD"), "what is no price changes nothing"
+    page.test.text_input(key="price.amount").set_value("")
+    assert "USD a month" not in page.run().text
+    assert settings.price() is None

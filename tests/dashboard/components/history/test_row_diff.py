@@ -1,4 +1,4 @@
-"""Row changes on the Diff page: asked for, followed, cancelled, shown."""
+"""Row changes on the Diff page: requested, followed, cancelled, shown."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from core.errors import Unsupported
 from core.model.references import Snapshot
 from core.model.row_diff import RowChange, RowDiff
 from dashboard import words
+from dashboard.components import grid
+from dashboard.formatting.palette import palette
 from dashboard.view_models import differences
 from tests.support.builders import TableBuilder
 from tests.support.dashboard.pages import Page, newest_job
@@ -53,32 +55,78 @@ def found(*changes: RowChange, key: tuple[str, ...] = ("id",), **more: Any) -> R
 
 
 CHANGES = (
-    RowChange("changed", {"id": 1}, {"bytes": None}, {"bytes": b"\x01"}),
+    RowChange("changed", {"id": 1}, {"bytes": None}, {"bytes": b"\x01"}, same={"v": 7}),
     RowChange("added", {"id": 2}, {}, {"bytes": b"", "v": dt.date(2026, 1, 2)}),
     RowChange("removed", {"id": 3}, {"bytes": None, "v": float("nan")}, {}),
 )
 
 
-def test_only_changed_cells_are_shown() -> None:
-    shown, labels = differences.rows(found(*CHANGES))
+def test_only_changed_cells_are_coloured() -> None:
+    shown, meanings, labels = differences.rows(found(*CHANGES))
     assert labels == {"side": "Side", "k0": "id", "c1": "v", "c2": "bytes"}
     assert shown.to_dict("records") == [
-        {"side": "± changed", "k0": "1", "c1": "", "c2": "null → 01"},
+        {"side": "± changed", "k0": "1", "c1": "7", "c2": "null → 01"},
         {"side": "+ added", "k0": "2", "c1": "2026-01-02", "c2": ""},
         {"side": "− removed", "k0": "3", "c1": "nan", "c2": "null"},
     ]
-    only, _ = differences.rows(found(*CHANGES), {"removed"})
+    assert meanings.to_dict("records") == [  # of a changed row, the cells that differ alone
+        {"side": "", "k0": "", "c1": "", "c2": "changed"},
+        {"side": "added", "k0": "added", "c1": "added", "c2": "added"},
+        {"side": "removed", "k0": "removed", "c1": "removed", "c2": "removed"},
+    ]
+    only, coloured, _ = differences.rows(found(*CHANGES), {"removed"})
     assert set(only["side"]) == {words.ROW_SIDES["removed"]}
-    shown, labels = differences.rows(found(RowChange("added", {}, {}, {"v": 5}, times=3), key=()))
+    assert len(only) == len(coloured) == 1
+    unchanged = RowChange("changed", {"id": 1}, {"v": 1}, {"v": 2}, same={"bytes": b""})
+    assert list(differences.rows(found(unchanged))[2]) == ["side", "k0", "c1"]
+    shown, _, labels = differences.rows(found(RowChange("added", {}, {}, {"v": 5}, times=3), key=()))
     assert shown.to_dict("records") == [{"side": "+ added", "times": "3", "c1": "5"}]
     assert "7 unchanged" in differences.row_stat(found())
     assert "unchanged" not in differences.row_stat(found(unchanged=None))
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_coloured_cells_can_be_read(theme: str) -> None:
+    """Their text is at least 4.5 times as light or dark as what is behind it."""
+    of = palette(theme)
+    assert grid.css(of, "") == ""
+    for meaning in ("added", "removed", "changed"):
+        found = dict(each.split(": ") for each in grid.css(of, meaning).split("; "))
+        red, green, blue, alpha = (float(each) for each in found["background-color"][5:-1].split(","))
+        paper = rgb(of.paper)
+        behind = [alpha * over + (1 - alpha) * under for over, under in zip((red, green, blue), paper, strict=True)]
+        one, other = sorted((light(behind), light(rgb(found.get("color", of.ink)))))
+        assert (other + 0.05) / (one + 0.05) >= 4.5
+
+
+def rgb(colour: str) -> list[float]:
+    return [float(int(colour[at : at + 2], 16)) for at in (1, 3, 5)]
+
+
+def light(colour: list[float]) -> float:
+    """The relative luminance of WCAG 2."""
+    parts = [each / 255 / 12.92 if each / 255 <= 0.04045 else ((each / 255 + 0.055) / 1.055) ** 2.4 for each in colour]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def test_a_table_too_large_to_style_is_shown_without_colours(open_page: Callable[..., Page], warehouse: Path,
+    monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    wide = tuple(f"c{number}" for number in range(300))
+    rows = [RowChange("added", {}, {}, dict.fromkeys(wide, number)) for number in range(1_000)]
+    point: Any = type("Point", (), {"point": "1", "snapshot": Snapshot})
+    answer = RowDiff(
+        a=point, b=point, key=(), columns=wide, changes=tuple(rows), added=1_000, removed=0, changed=0, unchanged=0,
+        truncated=False, files_read=1, files_live=1, seconds=0.1, notes=(),
+    )  # fmt: skip
+    monkeypatch.setattr("core.spark.diff.rows.row_diff", lambda *_, **__: answer)
+    page = finished(press(open_page("diff", warehouse, table=TITLE, a="1", b="3"), words.COMPARE_ROWS))
+    assert [len(each.value) for each in page.test.dataframe if len(each.value.columns) > 300] == [1_000]
+
+
 def test_what_is_below_the_history_stays_in_its_place_when_it_is_known(
     open_page: Callable[..., Page], warehouse: Path
 ) -> None:
-    """Tabs that are drawn in another place are other tabs to the browser, and the first of them is open again."""
+    """Tabs that are drawn in another place are new tabs to the browser, which then opens the first one again."""
 
     def places(page: Page) -> list[int]:
         return [at for at, each in page.test.main.children.items() if each.type == "tab_container"]
@@ -108,7 +156,7 @@ def test_rows_are_compared_when_asked_for(
     assert words.rows_capped(3) in page.text
     assert "null → 01" in page.text
     assert "--rows" in page.text
-    page.test.query_params["b"] = "2"  # other points: what was found is not theirs
+    page.test.query_params["b"] = "2"  # a result of other versions is not shown
     assert "2,000 added" not in page.run().text
 
 
@@ -126,7 +174,7 @@ def test_a_comparison_that_cannot_be_says_why(
 def test_a_comparison_can_be_cancelled(
     open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on, cancelled = threading.Event(), set[str]()  # a job that another test left may go on asking to be cancelled
+    go_on, cancelled = threading.Event(), set[str]()  # a job of another test may keep asking to be cancelled
 
     def wait(*_: Any, **__: Any) -> RowDiff:
         assert go_on.wait(300)

@@ -1,0 +1,94 @@
+"""Retention by what must stay recoverable: the tags a goal takes, what is missing, and both steps as plans."""
+
+from __future__ import annotations
+
+import hashlib
+
+import streamlit as st
+
+from core.model.history import History
+from core.model.intervals import freed
+from core.planning import recovery_goal
+from core.planning.recovery_goal import DAY, HOUR, MONTH, WEEK, Proposal, Tier
+from dashboard import data as loading
+from dashboard import settings, url_state, words
+from dashboard.components import grid, inputs
+from dashboard.components.changes import plan as plans
+from dashboard.components.changes import plan_sequence
+from dashboard.components.frame import OpenedTable
+from dashboard.formatting import commands, markup, units
+from dashboard.formatting.prices import Price, beside
+from dashboard.view_models import recovery_goal as goals
+
+BOXES = {HOUR: "hourly", DAY: "daily", WEEK: "weekly", MONTH: "monthly"}  # by their names in the address
+USUAL = {"daily": "30", "monthly": "12"}
+NEWEST = 10
+
+
+def draw(opened: OpenedTable, history: History) -> None:
+    st.html(markup.note("info", words.GOAL_TEACH))
+    if not any(url_state.get(name) for name in BOXES.values()):
+        url_state.put(**USUAL)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="goal_form"):
+        branch = inputs.branch(opened.heads)
+        counts = {unit: inputs.whole(words.GOAL_BOXES[unit], name, words.GOAL_BOX_HELP) for unit, name in BOXES.items()}
+        newest = inputs.whole(words.GOAL_NEWEST, "newest", words.GOAL_NEWEST_HELP) or NEWEST
+    tiers = [Tier(unit, count) for unit, count in counts.items() if count]
+    plan = loading.plan(history, goals.expiry(history, branch, newest), opened.now_ms)
+    found = recovery_goal.propose(history, branch, goals.kept(history, plan), tiers, opened.now_ms)
+    price = settings.price()
+    asked = len(found.met) + len(found.missing)
+    goal = words.goal_in_words([(tier.unit, tier.count) for tier in tiers])
+    st.html(markup.headline(words.goal_headline(goal, len(found.tags), len(found.met), asked)))
+    _figures(history, found, asked, price)
+    if found.missing:
+        with st.expander(words.missing_ones(len(found.missing))):
+            st.html(markup.muted(", ".join(words.stretch(each) for each in found.missing)))
+    _tags(opened, history, found, branch, tiers)
+    st.html(markup.panel_title(words.GOAL_STEP_EXPIRE))
+    if found.tags:
+        st.html(markup.note("info", words.GOAL_TAGS_FIRST))
+        return
+    plans.summary(opened, plan)
+    plans.details(opened, plan, history)
+    plans.command_of(opened, plan)
+    plans.footer(opened, plan)
+
+
+def _figures(history: History, found: Proposal, asked: int, price: Price | None) -> None:
+    gone = history.bytes_of(freed(history.held, history.existing, found.after))
+    with st.container(key="goal_figures"):
+        st.html(
+            markup.tiles(
+                [
+                    (words.GOAL_MET, units.count(len(found.met)), words.of_asked(asked)),
+                    (words.GOAL_MISSING, units.count(len(found.missing)), words.GOAL_MISSING_BELOW),
+                    (words.GOAL_TAGS, units.count(len(found.tags)), words.GOAL_TAGS_BELOW),
+                    (words.GOAL_HOLDS, markup.size(found.bytes), beside(found.bytes, price).removeprefix(" · ")),
+                    (words.GOAL_RECLAIMS, markup.size(gone), words.GOAL_RECLAIMS_BELOW + beside(gone, price)),
+                ]
+            )
+        )
+
+
+def _tags(opened: OpenedTable, history: History, found: Proposal, branch: str, tiers: list[Tier]) -> None:
+    """The first step: its tags, their plans, and the engine's statements for them."""
+    st.html(markup.panel_title(words.GOAL_STEP_TAGS))
+    if not found.tags:
+        st.html(markup.note("info", words.GOAL_NO_TAGS))
+    made = goals.tags(history, found, branch, opened.now_ms)
+    if made:
+        columns = {name: grid.text(label) for name, label in words.GOAL_COLUMNS.items()}
+        name, shown = f"goal-{opened.ref.name}", goals.rows(history, found, made, opened.zone)
+        grid.draw(shown, "goal.tags", columns=columns, what=words.POINTS_NOUN, name=name)
+        planned = [loading.plan(history, each, opened.now_ms) for each in made]
+        print_ = hashlib.sha256("".join(each.fingerprint for each in planned).encode()).hexdigest()
+        plan_sequence.draw(opened, planned, print_, words.GOAL_CREATE)
+    with st.expander(words.GOAL_STATEMENTS):
+        asks = commands.PROCEDURES.get(opened.heads.capabilities.procedures)
+        said = [asks(each, opened.ref.title, opened.now_ms, {}) for each in made] if asks else []
+        if any(said):
+            st.code(";\n".join(each for each in said if each), language="sql", wrap_lines=True)
+        if opened.heads.capabilities.writers_expire and (options := goals.options(tiers)):
+            st.caption(words.GOAL_OPTIONS)
+            st.code(commands.set_options(opened.ref.title, options), language="sql", wrap_lines=True)

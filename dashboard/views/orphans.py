@@ -1,0 +1,71 @@
+"""Orphans: files that no snapshot, tag or branch names; found, planned, confirmed and deleted like anything else."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import Invalid, Unsupported
+from core.model import time_input
+from core.model.actions import CleanOrphans
+from core.model.history import History
+from core.units import parse_duration_ms
+from dashboard import data as loading
+from dashboard import url_state, words
+from dashboard.components import errors, frame, inputs, storage_price
+from dashboard.components.changes import plan as plans
+from dashboard.components.frame import OpenedTable
+from dashboard.formatting import commands, markup
+
+DAY_MS = 86_400_000
+
+
+def draw() -> None:
+    opened = frame.open_table(url_state.here())
+    frame.need_snapshots(opened)
+    history = frame.history_or_none(opened)
+    frame.note_all(opened, history)
+    plans.progress(opened)
+    st.html(markup.note("info", words.ORPHANS_TEACH))
+    with errors.boundary():
+        change = _asked(opened)
+        if history is not None:
+            _plan(opened, history, change)
+
+
+def _asked(opened: OpenedTable) -> CleanOrphans:
+    with st.container(horizontal=True, vertical_alignment="bottom", key="orphans_form"):
+        older = inputs.text(words.ORPHANS_OLDER, "older", words.ORPHANS_OLDER_HELP, words.ORPHANS_OLDER_HINT)
+        also = inputs.text(words.ORPHANS_ALSO, "also", words.ORPHANS_ALSO_HELP, words.ORPHANS_ALSO_HINT)
+        st.space("stretch")
+        storage_price.draw()
+    named = tuple(dict.fromkeys(each.strip() for each in (also or "").split(",") if each.strip()))
+    return CleanOrphans(_before_ms(opened, older), also=named)
+
+
+def _before_ms(opened: OpenedTable, older: str | None) -> int:
+    """Files last written before this: a length of time back from now, or a time; a day where nothing is said."""
+    if older is None:
+        return opened.now_ms - DAY_MS
+    try:
+        return opened.now_ms - parse_duration_ms(older)
+    except Invalid:
+        found = time_input.moment(older, opened.zone, opened.now_ms)
+    inputs.told_of(older, found)
+    return found.ms
+
+
+def _plan(opened: OpenedTable, history: History, change: CleanOrphans) -> None:
+    try:
+        with st.spinner(words.ORPHANS_LOOKING):
+            plan = loading.plan(history, change, opened.now_ms)
+    except Unsupported as error:  # this format's orphans are its engine's
+        st.html(markup.empty(error.message, error.remedy or ""))
+        st.code(commands.remove_orphans(opened.ref.title), language="sql", wrap_lines=True)
+        return
+    plans.summary(opened, plan)
+    plans.details(opened, plan, history)
+    plans.command_of(opened, plan)
+    plans.footer(opened, plan)
+
+
+draw()

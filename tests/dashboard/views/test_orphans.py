@@ -1,0 +1,73 @@
+"""The page of orphans: found, planned, confirmed, deleted, told by a receipt; where they are not looked for, why."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.catalog import DEMO_MARKER
+from core.execution import apply as applying
+from core.model.actions import CleanOrphans
+from core.planning.confirmation import danger
+from core.table import open_table
+from dashboard import words
+from tests.support.builders import DAY_MS, TableBuilder
+from tests.support.dashboard.pages import carrying_out, newest_job
+
+LOST = "data-0f0e0d0c-1111-4222-8333-444455556666-0.parquet"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    root = tmp_path / "w"
+    table = TableBuilder(root / "shop.db" / "orders", step_ms=DAY_MS)
+    table.commit([table.file(1_000, rows=10)])
+    for name, old_s in ((LOST, 3 * 86_400), (LOST.replace("6666-0", "7777-0"), 3_600)):
+        lost = table.root / "bucket-0" / name
+        lost.write_bytes(bytes(70_000))
+        then = lost.stat().st_mtime - old_s
+        os.utime(lost, (then, then))
+    (root / DEMO_MARKER).touch()
+    return root
+
+
+def test_orphans_are_planned_confirmed_and_deleted(
+    warehouse: Path, open_page: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = applying.apply
+    monkeypatch.setattr(applying, "apply", lambda table, plan, **options: own(table, plan, settle_s=0, **options))
+    page = open_page("orphans", warehouse, writes=True, table="shop.orders")
+    root = warehouse / "shop.db" / "orders"
+    now_ms = int(page.test.session_state["snapscope.now_ms"])
+    plan = open_table(str(root)).preview(CleanOrphans(now_ms - DAY_MS), now_ms)
+    assert plan.frees["path"].to_pylist() == [f"bucket-0/{LOST}"]
+    for said in (plan.headline, words.reclaims(70_000, 1), "snapscope orphans", "sys.remove_orphan_files"):
+        assert said in page.text
+    (confirm,) = (each for each in page.test.text_input if re.search("to confirm", each.label))
+    confirm.set_value(danger(plan, "orders").phrase)
+    carrying_out(page.run(), "CleanOrphans").click()
+    page.run()
+    job = newest_job("change")
+    assert job is not None
+    assert job.wait(300)
+    assert job.error is None
+    assert sorted(path.name for path in (root / "bucket-0").glob("data-0f0e*")) == [LOST.replace("6666-0", "7777-0")]
+    assert "Done: 1 file deleted" in page.run().text
+
+
+def test_an_age_is_a_length_or_a_time(warehouse: Path, open_page: Callable) -> None:
+    assert words.reclaims(140_000, 2) in open_page("orphans", warehouse, table="shop.orders", older="1 min").text
+    assert words.reclaims(0, 0) in open_page("orphans", warehouse, table="shop.orders", older="2020-01-01").text
+
+
+def test_a_format_whose_orphans_are_not_looked_for_names_the_engines_way(
+    shared_tables: Path, open_page: Callable
+) -> None:
+    root = next(path.parent for path in sorted((shared_tables / "iceberg").rglob("metadata")) if path.is_dir())
+    page = open_page("orphans", root)
+    assert "CALL system.remove_orphan_files" in page.text
+    assert "Reclaims" not in page.text
