@@ -8,7 +8,6 @@ Chromium or Chrome on the PATH draws them (or `$SNAPSCOPE_CHROMIUM`), each in a 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -16,7 +15,9 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from dashboard import words
-from tests.e2e.conftest import ARGUMENTS, PATIENCE_MS, Reader, served
+from tests.support.e2e.chromium import ARGUMENTS, browser
+from tests.support.e2e.reader import PATIENCE_MS, Reader
+from tests.support.e2e.server import served
 
 SQL = "select channel, count(*) as orders, round(sum(amount)) as revenue from t group by 1 order by 3 desc"
 VIEWS = {
@@ -30,17 +31,16 @@ MOST_BYTES = 300_000
 
 
 def main(warehouse: str, directory: str = str(Path(__file__).parent)) -> None:
-    chromium = os.environ.get("SNAPSCOPE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as own, sync_playwright() as playwright:
         os.environ["SNAPSCOPE_STATE"] = own  # the pictures show no recent tables, no queries of yesterday
         with served(Path(warehouse), Path(own) / "hold") as home:
-            browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
+            running = playwright.chromium.launch(executable_path=browser(), args=list(ARGUMENTS))
             for theme in ("light", "dark"):
-                page = browser.new_page(viewport={"width": 1280, "height": 860}, color_scheme=theme)
+                page = running.new_page(viewport={"width": 1280, "height": 860}, color_scheme=theme)
                 page.set_default_timeout(PATIENCE_MS)
                 for name, view in VIEWS.items():
                     _take(Reader(page, home, None), name, view, Path(directory) / f"{name}-{theme}.png")
-            browser.close()
+            running.close()
 
 
 def _take(me: Reader, name: str, view: str, target: Path) -> None:

@@ -1,9 +1,9 @@
-"""Expire old snapshots and tags of every table of a warehouse, within a limit of bytes, and keep a receipt.
+"""Expire old snapshots and tags of all tables in a warehouse, up to a size limit, and record a receipt for each table.
 
     python examples/daily_cleanup.py /warehouse --older-than "7 d" --keep 5 --most-gigabytes 50
 
-A table whose plan would reclaim more than the limit, or that warns of anything, is left for somebody to look at. The
-exit status is 1 where any table was left or failed.
+Tables whose plan would reclaim more than the limit, or has warnings, are skipped for manual review. The exit status is
+1 if any table was skipped or failed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import snapscope
 
 
 def clean(location: str, args: argparse.Namespace) -> dict[str, object]:
-    """Plan one table, check the plan, run it; what became of it."""
+    """Plan one table, check the plan and run it; return the outcome."""
     table = snapscope.open(location)
     plan = table.plan.expire(time_retained=args.older_than, retain_min=args.keep, expired_tags=args.expired_tags)
     print(plan, end="\n\n")

@@ -1,9 +1,8 @@
-"""Find the first snapshot in which a condition is true, keep it and the last good one as tags, and roll back.
+"""Find the first snapshot at which a condition is true, tag it and the last good one, and roll back.
 
     python examples/incident.py /warehouse/shop.db/orders "count_if(amount < 0) > 0" --roll-back
 
-Both tags are made before anything else, so that no expiry takes the evidence away. Without --roll-back nothing but the
-tags is changed.
+Both tags are created first, so that no expiry removes the evidence. Without --roll-back nothing else is changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each tag of a warehouse costs, as CSV: the files that would be reclaimed if just this tag were deleted.
+"""Write the storage cost of each tag in a warehouse as CSV: the files that deleting only this tag would reclaim.
 
 python examples/tag_costs.py /warehouse > tag_costs.csv
 """
