@@ -8,7 +8,12 @@ MAKEFLAGS += --no-print-directory
 VENV := .venv
 BIN := $(VENV)/bin
 PINNED := pyproject.toml constraints.txt
-INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --constraint constraints.txt
+# One line for each package, its size and how many there are; then what failed, and whether anything did.
+SHOWN = 2>&1 || echo 'pip failed'; } | awk '/^ *Downloading .*[0-9] [kMG]?B/ && !/metadata/ \
+	{sub(/.*\//, "", $$2); printf "  %3d  %s %s %s\n", ++n, $$2, $$3, $$4} /^Building wheel|^Installing collected/ \
+	{print "  " $$1 " " $$2 " " $$3 " …"; if ($$1 == "Installing") n = NF - 3} \
+	/^ERROR|^  *error|^WARNING/ {print} /^pip failed$$/ {bad = 1} {fflush()} END {exit bad}'
 MINUTES ?= 10
 DEMO := demo
 
@@ -19,7 +24,7 @@ scheme := $(if $(findstring ://,$(WAREHOUSE)),$(firstword $(subst ://, ,$(WAREHO
 store := $(strip $(if $(filter s3 s3a,$(scheme)),s3) $(if $(filter gs gcs,$(scheme)),gcs) \
 	$(if $(filter abfs abfss az adl,$(scheme)),azure) $(if $(filter oss,$(scheme)),oss))
 
-.PHONY: help run env check test lint types layers structure fast format proof proof-table bench docs pictures messages pins clean
+.PHONY: help run env check test lint types layers structure fast format proof proof-table bench docs pictures screenshots messages pins clean
 
 help: ## what can be said to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -37,16 +42,16 @@ $(BIN)/python:
 
 $(VENV)/.ready-run: $(PINNED) | $(BIN)/python
 	@echo "Installing Snapscope into .venv: once, about 1.2 GB, PySpark above all."
-	@$(INSTALL) --editable .
+	@{ $(INSTALL) --editable . $(SHOWN)
 	@touch $@
 
 $(VENV)/.ready-dev: $(PINNED) | $(BIN)/python
 	@echo "Installing Snapscope and its tools into .venv: once, about 1.3 GB, PySpark above all."
-	@$(INSTALL) --editable '.[dev]'
+	@{ $(INSTALL) --editable '.[dev]' $(SHOWN)
 	@touch $@ $(VENV)/.ready-run
 
 $(VENV)/.ready-store-%: $(PINNED) | $(VENV)/.ready-run
-	@$(INSTALL) --editable '.[$*]'
+	@{ $(INSTALL) --editable '.[$*]' $(SHOWN)
 	@touch $@
 
 env: $(VENV)/.ready-dev ## the environment for development in .venv
@@ -55,8 +60,7 @@ env: $(VENV)/.ready-dev ## the environment for development in .venv
 
 run: $(VENV)/.ready-run $(if $(store),$(VENV)/.ready-store-$(store)) ## the dashboard: on a demo, or WAREHOUSE=path-or-url [WRITE=1]
 	@if [ -n "$$SNAPSCOPE_OPEN" ]; then exec $(BIN)/snapscope serve "$$SNAPSCOPE_OPEN" $(if $(WRITE),--write); fi; \
-	[ -e $(DEMO)/.snapscope-demo ] || $(BIN)/snapscope demo $(DEMO) || exit; \
-	exec $(BIN)/snapscope serve $(DEMO)
+	exec $(BIN)/snapscope serve --demo $(DEMO)
 
 # --- the tests -------------------------------------------------------------------------------------------------------
 
@@ -110,6 +114,10 @@ pictures: $(VENV)/.ready-dev ## the README's pictures, from the demo in a browse
 	@[ -e $(DEMO)/.snapscope-demo ] || $(BIN)/snapscope demo $(DEMO)
 	@PYTHONPATH=. $(BIN)/python .readme/pictures.py $(DEMO)
 
+screenshots: $(VENV)/.ready-dev ## every page in both themes, languages and widths, compared with the set before
+	@[ -e $(DEMO)/.snapscope-demo ] || $(BIN)/snapscope demo $(DEMO)
+	@$(BIN)/python -m tests.screenshots $(DEMO) screenshots
+
 # --- upkeep ----------------------------------------------------------------------------------------------------------
 
 pins: ## resolve constraints.txt anew in a clean environment
@@ -121,5 +129,5 @@ pins: ## resolve constraints.txt anew in a clean environment
 
 clean: ## remove what make made: environment, caches, the demo
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage build dist site snapscope.egg-info
-	@if [ -e $(DEMO)/.snapscope-demo ]; then rm -rf $(DEMO); fi
+	@if [ -e $(DEMO)/.snapscope-demo ] || [ -e $(DEMO)/.snapscope-demo.building ]; then rm -rf $(DEMO); fi
 	@find core dashboard snapscope tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

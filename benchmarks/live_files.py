@@ -1,9 +1,10 @@
-"""Live files of a 200,000-file table: entries per second, ours beside fastavro and pypaimon, in one run.
+"""Benchmark the listing of current files in a 200,000-file table: entries per second, compared with fastavro and
+pypaimon.
 
     python benchmarks/live_files.py [--entries 200000] [--rounds 3] [--pypaimon PATH_TO_PYTHON]
 
-Each reader gets the same table on local disk, in turn, `rounds` times; the first round of each includes what it loads
-lazily. Printed: entries per second (median), and the ratio to ours. pypaimon lives in an environment of its own.
+All readers read the same table on local disk, in turn, `rounds` times; the first round of each includes lazy imports.
+Output: median entries per second, and the ratio to Snapscope. pypaimon runs in its own environment.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def main() -> None:
 
 
 def ours(table: Path) -> tuple[int, float]:
-    """Open, read references, build the whole history (holders and runs), list the newest snapshot's files."""
+    """Open the table, read the references, build the full history, and list the files of the latest snapshot."""
     started = time.perf_counter()
     history = open_table(str(table)).history()
     files = len(history.files_at(history.require("1")))
@@ -78,7 +79,7 @@ def ours(table: Path) -> tuple[int, float]:
 
 
 def by_fastavro(table: Path) -> tuple[int, float]:
-    """Decode every entry and merge by the engine's scan rule; nothing else."""
+    """Decode every entry and merge them by the engine's scan rule; nothing else."""
     started = time.perf_counter()
     snapshot = json.loads((table / "snapshot" / "snapshot-1").read_bytes())
     added, deleted = set(), set()
@@ -94,7 +95,7 @@ def by_fastavro(table: Path) -> tuple[int, float]:
 
 
 def by_pypaimon(python: str, warehouse: Path) -> tuple[int, float]:
-    """`new_scan().plan()` in its own process; its import is not counted."""
+    """Run `new_scan().plan()` in a separate process, not counting its imports."""
     done = subprocess.run([python, "-c", PYPAIMON, str(warehouse)], capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"pypaimon failed: {done.stderr.strip().splitlines()[-1]}")
@@ -103,7 +104,7 @@ def by_pypaimon(python: str, warehouse: Path) -> tuple[int, float]:
 
 
 def build(table: Path, count: int) -> None:
-    """An append table whose one snapshot lists `count` files in twelve manifests; no data file exists."""
+    """Write an append table with one snapshot that lists `count` files in twelve manifests, without the data files."""
     schema = {
         "version": 3,
         "id": 0,

@@ -1,12 +1,12 @@
-"""A load of order lines as in TPC-H: appends, and a load replaced; ours beside two others.
+"""Benchmark a TPC-H-like load of order lines: appends and one replaced load, compared with two other writers.
 
     python benchmarks/load.py [--rows 3000000] [--rounds 3]
 
-The lines (16 columns, decimals, dates, texts) are drawn from a seed by Spark, lie in Parquet, and are read from there
-by each rival in the same Spark: ours; Spark's own Parquet writer, which has no table around it and so is the floor;
-and Paimon's own Spark connector where `SNAPSCOPE_CONNECTORS` names its jars. Each appends the loads one after the
-other, `--loads` commits in all; ours and Parquet then replace the last one. Before any time is told, count and sums of
-all must agree. Printed: seconds per step (median, spread) and the ratio to ours.
+Spark generates the lines (16 columns with decimals, dates and text) from a seed into Parquet files, and every writer
+reads them from there in the same Spark session: Snapscope; Spark's own Parquet writer, which maintains no table and is
+thus the lower bound; and Paimon's Spark connector, if `SNAPSCOPE_CONNECTORS` names its jars. Each appends the loads one
+by one, in `--loads` commits; Snapscope and Parquet then replace the last load. Row counts and sums must match before
+any time is printed. Output: seconds per step (median, spread) and the ratio to Snapscope.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def main() -> None:
         source = f"{folder}/lines"
         lines(spark, args.rows, args.loads).repartition(args.loads * 2, KEY).write.partitionBy(KEY).parquet(source)
         print(f"{os.cpu_count()} cores, {args.rows:,} rows in {args.loads} loads; {said}")
-        for number in range(args.rounds + 1):  # the first round warms all up
+        for number in range(args.rounds + 1):  # the first round is a warm-up
             appended, replaced = {}, {}
             for name, rival in rivals.items():
                 place = f"{folder}/{name.split()[0]}{number}.db/lines"
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def lines(spark: SparkSession, rows: int, loads: int) -> DataFrame:
-    """Four lines an order; every value follows from the row's number."""
+    """Generate four lines per order; every value is derived from the row number."""
     number = F.col("id")
     hashed = {name: F.abs(F.xxhash64(number, F.lit(name))) for name in COLUMNS}
     day = F.date_add(F.lit("1992-01-01").cast("date"), (hashed["l_shipdate"] % 2500).cast("int"))
@@ -145,7 +145,7 @@ def parquet(spark: SparkSession, place: str) -> tuple[Step, Callable[[], list[ob
 def theirs(_: SparkSession, place: str) -> tuple[Step, Callable[[], list[object]]]:
     _create(place)
 
-    def step(rows: DataFrame, _: bool) -> None:  # appends alone: by a path its overwrite is of the whole table
+    def step(rows: DataFrame, _: bool) -> None:  # appends only: an overwrite by path replaces the table
         rows.select(*COLUMNS).write.format("paimon").mode("append").save(place)
 
     return step, lambda: _read(place)
@@ -160,7 +160,7 @@ def _summed(frame: DataFrame) -> list[object]:
 
 
 def _read(place: str) -> list[object]:
-    """What our reader finds in a table, whoever wrote it."""
+    """Read count and sums with our reader, whoever wrote the table."""
     found = query(open_table(place), f"select {', '.join(SUMS)} from t", timeout_s=600).table
     return [column[0].as_py() for column in found.columns]
 

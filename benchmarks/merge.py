@@ -1,13 +1,15 @@
-"""Merged reads of 5 million rows, each merge engine: our query beside pypaimon and Paimon's own connector, in one run.
+"""Benchmark merge-on-read of 5 million rows with each merge engine: Snapscope compared with pypaimon and Paimon's
+connector.
 
     SNAPSCOPE_CONNECTORS=JARS python benchmarks/merge.py [--rows 5000000] [--rounds 3] [--pypaimon PATH_TO_PYTHON]
 
-A table is five commits of a fifth of the rows, whose keys are drawn from three fifths as many, in two buckets of
-Parquet; nothing is compacted, but for first-row, which shows only what is. pypaimon writes it, Java Paimon compacts
-it; it is kept for the next run. All readers answer one aggregate over all merged rows, ours and the connector as SQL in
-the same Spark, pypaimon by Arrow, and must agree. Before the time starts Spark has run the statement once by each, and
-pypaimon is imported. Printed: rows read from files per second (median), and the ratio of times to ours. pypaimon lives
-in an environment of its own; the connector is a rival where `SNAPSCOPE_CONNECTORS` names its jars.
+Each table has five commits with a fifth of the rows each, keys drawn from a range of three fifths of the row count, and
+two buckets of Parquet files. Nothing is compacted, except for first-row, which only returns compacted rows. pypaimon
+writes the table and Java Paimon compacts it; it is kept for the next run. All readers compute the same aggregate over
+all merged rows, Snapscope and the connector as SQL in the same Spark session, pypaimon with Arrow, and the results must
+match. Before timing starts, Spark has run each statement once and pypaimon is imported. Output: median rows read from
+files per second, and the ratio of times to Snapscope. pypaimon runs in its own environment; the connector takes part if
+`SNAPSCOPE_CONNECTORS` names its jars.
 """
 
 from __future__ import annotations
@@ -127,14 +129,14 @@ def main() -> None:
 
 
 def ours(table: Path) -> tuple[list[int], float]:
-    """Open, read references and metadata, plan, merge and aggregate."""
+    """Open the table, read references and metadata, plan, merge and aggregate."""
     started = time.perf_counter()
     answer = query(open_table(str(table)), STATEMENT, timeout_s=600)
     return [column[0].as_py() for column in answer.table.columns], time.perf_counter() - started
 
 
 def by_connector(table: Path) -> tuple[list[int], float, str]:
-    """The same by Paimon's own Spark connector, through the same call; and which that is."""
+    """Run the same call with Paimon's own Spark connector; also return its version."""
     started = time.perf_counter()
     answer = query(open_table(str(table)), STATEMENT, timeout_s=600, engine=connector.CONNECTOR)
     taken = time.perf_counter() - started
@@ -142,7 +144,7 @@ def by_connector(table: Path) -> tuple[list[int], float, str]:
 
 
 def by_pypaimon(python: str, warehouse: Path, engine: str) -> tuple[list[int], float]:
-    """Plan, merge into Arrow and aggregate, in its own process."""
+    """Plan, merge into Arrow and aggregate, in a separate process."""
     found = json.loads(run(python, READ, str(warehouse), engine).strip().splitlines()[-1])
     return found["answer"], found["seconds"]
 
@@ -152,7 +154,7 @@ def kept(rows: int) -> Path:
 
 
 def made(python: str, rows: int) -> Path:
-    """The warehouse with a table for each engine: the same files under other options."""
+    """Create the warehouse with one table per merge engine: the same files with different options."""
     warehouse = kept(rows)
     if warehouse.is_dir():
         return warehouse

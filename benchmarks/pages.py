@@ -1,13 +1,14 @@
-"""Pages of a table of 2,000 snapshots, 40 tags and 200,000 files: milliseconds from a click to the drawn page.
+"""Benchmark the pages of a table with 2,000 snapshots, 40 tags and 200,000 files: milliseconds from a click to the
+drawn page.
 
     python benchmarks/pages.py [--snapshots 2000] [--files 200000] [--rounds 5] [--table DIRECTORY] [--pages A,B]
 
-A real server and Chromium. Each page is opened by its link at the top, `rounds` times in turn; the first round
-reads the table and is told apart. A page is drawn when its script has ended and nothing on it changes any more for
-100 ms, which are not counted.
+Uses a real server and Chromium. Each page is opened through its navigation link, `rounds` times in turn; the first
+round reads the table and is reported separately. A page counts as drawn when its script has ended and nothing has
+changed for 100 ms, which are not counted.
 
-Wall time hangs on what else the machine does. What does not, so much: the CPU time that the server's process spent
-(user and system), the bytes that its socket sent to the browser, and the time the page's main thread was busy.
+Wall time depends on the load of the machine. Three other figures depend on it less: the CPU time of the server process
+(user and system), the bytes that its socket sent to the browser, and the busy time of the page's main thread.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from core.storage.store import Store
 HOUR_MS = 3_600_000
 PAGES = ("Home", "Timeline", "As of", "Diff", "Files", "Retention", "Tags", "Query", "Audit", "Doctor")
 COMPACT_EVERY, TAG_EVERY = 20, 50
-# Resolves with the page's own time at which it was last seen to change, once its script rests.
+# Resolves to the time of the page's last change, once its script has ended.
 DRAWN = """title => new Promise(resolve => {
   const started = performance.now();
   let last = started, ran = false;
@@ -100,7 +101,8 @@ def main() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One opening of a page: until it was drawn, CPU time of the server, busy main thread, bytes to the browser."""
+    """One opening of a page: time until drawn, CPU time of the server, busy time of the main thread, bytes to the
+    browser."""
 
     wall_ms: float
     server_ms: float
@@ -109,7 +111,7 @@ class Taken:
 
 
 class Meter:
-    """Opens pages by their links and reads what that cost."""
+    """Opens pages through their links and measures the cost."""
 
     def __init__(self, page: Page, server: int) -> None:
         self._page, self._server, self._sent = page, server, 0
@@ -124,7 +126,7 @@ class Meter:
         return Taken(wall_ms, self._server_ms() - before[1], self._browser_ms() - before[2], self._sent - before[0])
 
     def _received(self, event: dict[str, Any]) -> None:
-        self._sent += len(event["response"]["payloadData"]) * 3 // 4  # base64, as every binary frame
+        self._sent += len(event["response"]["payloadData"]) * 3 // 4  # base64, like every binary frame
 
     def _server_ms(self) -> float:
         fields = Path(f"/proc/{self._server}/stat").read_text().rpartition(")")[2].split()
@@ -137,7 +139,7 @@ class Meter:
 
 @contextlib.contextmanager
 def serving(warehouse: Path) -> Iterator[tuple[str, int]]:
-    """The address of a server of its own, with its secret, and its process."""
+    """Start a server; yield its address, including the secret, and its process id."""
     found = serve.start([str(warehouse)], 0)
     try:
         yield found.address, found.process.pid
@@ -147,9 +149,10 @@ def serving(warehouse: Path) -> Iterator[tuple[str, int]]:
 
 
 def build(table: Path, snapshots: int, files: int) -> None:
-    """Appends of equal size, every twentieth a compaction of what came since the last; every fiftieth is tagged.
+    """Write appends of equal size; every twentieth commit compacts those since the last compaction, every fiftieth is
+    tagged.
 
-    No data file exists: pages read metadata alone.
+    There are no data files, because pages only read metadata.
     """
     table.mkdir(parents=True)
     store = Store(str(table))

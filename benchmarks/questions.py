@@ -1,9 +1,10 @@
-"""Questions over one million files: milliseconds each, on runs of 2,000 snapshots and 40 tags made up in memory.
+"""Benchmark analyses of one million files, in milliseconds each, on a synthetic in-memory history of 2,000 snapshots
+and 40 tags.
 
     python benchmarks/questions.py [--files 1000000] [--rounds 5] [--together 20]
 
-Each question is timed `rounds` times in turn; printed are minimum, median and maximum. Beside them, as the measure of
-this machine: one pass of numpy over the same column.
+Each analysis is timed `rounds` times in turn. Output: minimum, median and maximum, and as a reference for the speed of
+the machine, one numpy pass over the same column.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ SNAPSHOTS, TAGS = 2000, 40
 
 
 def history(files: int, together: int) -> History:
-    """Files born uniformly and living 200 snapshots on average, `together` of them written by one commit and replaced
-    by another; every fiftieth snapshot is tagged."""
+    """Create files that are added uniformly over time and live for 200 snapshots on average. `together` of them are
+    written by one commit and replaced by another; every fiftieth snapshot is tagged."""
     random = np.random.default_rng(7)
     holders = []
     for number in range(SNAPSHOTS):

@@ -1,6 +1,7 @@
-"""How long the command line takes to start, as a multiple of Python itself: processors' seconds, not the clock's.
+"""Benchmark the startup time of the command line, in CPU seconds and relative to Python itself.
 
-`python benchmarks/start.py [--rounds N]`: help, version and completion, then the tags of a small table that it makes.
+`python benchmarks/start.py [--rounds N]` times help, version and completion, then the tags of a small table that it
+creates.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ RUN = "import sys; from core.cli import main; sys.exit(main())"
 
 
 def seconds(*words: str) -> float:
-    """Processors' seconds of a program and of all that it started."""
+    """Return the CPU seconds of a program and its child processes."""
     before = os.times()
     subprocess.run([sys.executable, *words], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     after = os.times()
@@ -45,7 +46,7 @@ def main() -> None:
             "snapscope tags, 4 snapshots and a tag": ("-c", RUN, "tags", table),
         }
         took: dict[str, list[float]] = {name: [] for name in asked}
-        for _ in range(rounds + 1):  # the first one warms the caches of files
+        for _ in range(rounds + 1):  # the first round warms up the file cache
             for name, words in asked.items():
                 took[name].append(seconds(*words))
     least = statistics.median(took["python -c pass"][1:])

@@ -1,13 +1,13 @@
-"""Upserts of millions of rows into a primary-key table, and their compaction: ours beside Java Paimon, in one run.
+"""Benchmark upserts of millions of rows into a primary-key table and their compaction, compared with Java Paimon.
 
     python benchmarks/upserts.py [--rows 3000000] [--rounds 3]
 
-The rows lie in two append tables of Parquet; keys are drawn from two thirds as many, so that half the second load
-replaces rows of the first. Each side reads them, upserts one after the other into four buckets and compacts the table;
-then the engine reads both tables, which must agree in files, buckets, levels and rows. Printed: seconds and seconds of
-processors (medians over rounds; the latter of this process and all below it, by /proc, so that they mean something on
-a machine that others use, too), and the ratios to ours. The engine is one writer in one warm JVM with all of its
-compiler, as each of its own tasks is; ours is Spark on all cores, as started by Snapscope.
+The rows are in two append tables of Parquet files. Keys are drawn from a range of two thirds of the row count, so that
+half of the second load replaces rows of the first. Both sides read the two loads, upsert them one after the other into
+four buckets, and compact the table; then the engine reads both tables, which must match in files, buckets, levels and
+rows. Output: wall-clock and CPU seconds (medians over the rounds) and the ratios to Snapscope. CPU time covers this
+process and all its children, from /proc, so it is meaningful on a shared machine, too. The engine is one writer in one
+warm JVM with all compiler tiers, as in one of its own tasks; Snapscope uses Spark on all cores, as it does by default.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main() -> None:
         taken: dict[tuple[str, str], list[tuple[float, float]]] = {}
         judge = paimon_java.PaimonJudge().__enter__() if rivals else None
         print(f"{os.cpu_count()} cores, {args.rows:,} rows, Paimon {judge.version if judge else 'left out: not here'}")
-        for number in range(args.rounds + 1):  # the first round warms both up
+        for number in range(args.rounds + 1):  # the first round is a warm-up
             for name in ("snapscope", *rivals):
                 table = str(place / f"{name}{number}")
                 write_keyed.create_table(table, COLUMNS, primary_keys=["id"], options=OPTIONS, time_ms=1)
@@ -86,13 +86,13 @@ def medians(taken: list[tuple[float, float]]) -> tuple[float, float]:
 
 
 def processors() -> float:
-    """Seconds that processors have worked for this process and all that it started, as far as they still run."""
+    """Return the CPU seconds of this process and its running child processes."""
     found, children = dict[int, int](), dict[int, list[int]]()
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rpartition(")")[2].split()
         except OSError:
-            continue  # it has ended since the listing
+            continue  # it ended after the listing
         children.setdefault(int(fields[1]), []).append(int(path.parent.name))
         found[int(path.parent.name)] = sum(map(int, fields[11:15]))
     total, waiting = 0, [os.getpid()]
@@ -122,7 +122,7 @@ def theirs(judge: paimon_java.PaimonJudge, table: str, sources: list[str]) -> St
 
 
 def origin(spark: SparkSession, table: str, number: int, count: int) -> str:
-    """An append table with the rows of one load, in one file."""
+    """Write an append table with the rows of one load in one file."""
     write.create_table(table, [(name, of.removesuffix(" NOT NULL")) for name, of in COLUMNS], time_ms=1)
     made = spark.range(0, count, 1, 1).selectExpr(
         f"pmod(xxhash64(id, {number}), {count * LOADS * 2 // 3}) id",

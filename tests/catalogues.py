@@ -1,7 +1,7 @@
-"""The catalogues of every language but English: what they must hold, and how they are brought up to date.
+"""The catalogues of all languages but English: their required content, and how they are updated.
 
-python -m tests.catalogues    writes dashboard/languages/*.po (`make messages`): new texts are without a translation
-                              until somebody writes it, changed ones are fuzzy, those that nobody says are dropped
+python -m tests.catalogues    writes dashboard/languages/*.po (`make messages`): new texts have no translation yet,
+                              changed ones are fuzzy, unused ones are dropped
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from babel.messages.catalog import Catalog
 from tests.support.places import ROOT
 
 LANGUAGES = ROOT / "dashboard" / "languages"
-UNSEEN = re.compile(  # what no page shows: English alone, for shells and logs
+UNSEEN = re.compile(  # texts that no page shows: English only, for shells and logs
     "core/(cli/|serve|demo/(?!stories)|formats/paimon/write/alter|spark/write/(?!analyze|compact|footers))"
 )
 LABELS, NAMED = frozenset("section facts table page".split()), ("remedy", "what")
@@ -28,7 +28,7 @@ DATED = re.compile(rb'"(POT-Creation-Date|PO-Revision-Date|Generated-By|Last-Tra
 
 
 class Text(NamedTuple):
-    """A text of the code as catalogues know it. `many`: of more than one, where the text counts."""
+    """A text of the code, as in catalogues. `many` is the plural form, if the text has a count."""
 
     text: str
     many: str = ""
@@ -36,7 +36,7 @@ class Text(NamedTuple):
 
 
 def messages() -> Mapping[Text, Sequence[str]]:
-    """Every text that is said in the language of a reader, with the files that say it."""
+    """Return every translatable text, with the files that contain it."""
     found: dict[Text, list[str]] = {}
     for package, texts in (("dashboard", of_dashboard), ("core", of_core)):
         for path in sorted((ROOT / package).rglob("*.py")):
@@ -52,7 +52,7 @@ def messages() -> Mapping[Text, Sequence[str]]:
 
 
 def of_dashboard(tree: ast.AST) -> Iterator[Text]:
-    """The literals that `N_`, `_` and `ngettext` are called with, and the nouns that `units.plural` counts."""
+    """Return the literals passed to `N_`, `_` and `ngettext`, and the nouns that `units.plural` counts."""
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call):
             continue
@@ -81,8 +81,8 @@ def counted_noun(noun: str, nouns: Sequence[object]) -> Text:
 
 
 def of_core(tree: ast.AST) -> Iterator[Text]:
-    """The literals that `told`, `counted`, codes, errors and labels of reports are made with, at once or by a name of
-    the same function."""
+    """Return the literals that `told`, `counted`, codes, errors and report labels are made from, directly or through a
+    local name."""
     for nodes in (list(outside_functions(tree)), *(list(ast.walk(each)) for each in functions(tree))):
         named = [node for node in nodes if is_named(node)]
         for call in nodes:
@@ -104,7 +104,7 @@ def of_core(tree: ast.AST) -> Iterator[Text]:
 
 
 def functions(tree: ast.AST) -> Iterator[ast.AST]:
-    """The functions and methods that stand in no other function."""
+    """Return the functions and methods that are not nested in another function."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef):
             yield node
@@ -120,7 +120,7 @@ def outside_functions(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def pairs(args: Sequence[ast.expr], named: Sequence[ast.Assign]) -> Iterator[Text]:
-    """One and many, of two literals or of a name that was given both."""
+    """Return singular and plural, from two literals or from a name that was assigned both."""
     if len(args) == 2:
         yield Text(*(text for each in args for text in literals(each)))
     elif len(args) == 1 and isinstance(args[0], ast.Starred):
@@ -131,7 +131,7 @@ def pairs(args: Sequence[ast.expr], named: Sequence[ast.Assign]) -> Iterator[Tex
 
 
 def assigned(asked: ast.expr, named: Sequence[ast.Assign]) -> Sequence[ast.expr]:
-    """What a name of the function stands for; anything else stands for itself."""
+    """Resolve a local name of the function; anything else is returned unchanged."""
     found = [node.value for node in named if isinstance(asked, ast.Name) and ast.unparse(node.targets[0]) == asked.id]
     return found or [asked]
 
@@ -147,7 +147,7 @@ def literals(given: ast.expr) -> Iterator[str]:
 
 
 def is_named(node: ast.AST) -> TypeGuard[ast.Assign]:
-    """`name = "text"`, or a pair of texts, or one of two."""
+    """Find `name = "text"`, or a pair of texts, or a choice of two."""
     return (
         isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
@@ -159,7 +159,7 @@ def is_named(node: ast.AST) -> TypeGuard[ast.Assign]:
 
 
 def template() -> Catalog:
-    """A catalogue of every text, without translations."""
+    """Create a catalogue of all texts, without translations."""
     made = Catalog()
     for text, paths in messages().items():
         made.add((text.text, text.many) if text.many else text.text,
@@ -173,8 +173,8 @@ def read(path: Path) -> Catalog:
 
 
 def written(catalog: Catalog) -> bytes:
-    """A catalogue as a file: in the order of the files that say its texts, without dates and lines, so that it differs
-    only where a text does."""
+    """Format a catalogue as a file: sorted by source file, without dates and line numbers, so that it only changes with
+    a text."""
     for message in catalog:
         message.locations = sorted({(path, 0) for path, _line in message.locations})
     file = BytesIO()

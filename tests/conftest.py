@@ -1,7 +1,7 @@
-"""What every test stands on: no test touches the home directory, and no run ends without saying what it left out.
+"""Fixtures and rules for all tests: no test touches the home directory, and every run reports what it left out.
 
-Law: what is required is never skipped. `SNAPSCOPE_REQUIRE=engines,browser` turns a skip of such a test into a failure,
-and a whole run that had none of them as well.
+Invariant: what is required is never skipped. `SNAPSCOPE_REQUIRE=engines,browser` turns a skip of such a test into a
+failure, and also fails a whole run that had no such tests.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import coverage
 import hypothesis
 import pytest
 
+from tests.support.e2e.chromium import browser
 from tests.support.places import ROOT, SMALL_TABLES, TABLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 KINDS = ("spark", "engines", "browser")
-"""Tests that need more than Python. The kind is the test's marker, or what a skip's reason begins with ("browser:")."""
+"""Tests that need more than Python. The kind is the test's marker, or the prefix of a skip's reason ("browser:")."""
 
 KIND_OF_DIRECTORY = {"core/spark": "spark", "engines": "engines", "interop": "engines", "e2e": "browser"}
 
@@ -38,7 +39,7 @@ hypothesis.settings.load_profile("repeatable")
 
 @pytest.fixture(scope="session")
 def shared_tables() -> Path:
-    """Real tables, read only: see `tests.support.places.find_tables`."""
+    """Real tables, read-only: see `tests.support.places.find_tables`."""
     return TABLES
 
 
@@ -49,8 +50,8 @@ def state_dirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def state_dir(state_dirs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty place of its own for what Snapscope keeps between runs; its cache is empty too."""
-    own = Path(tempfile.mkdtemp(dir=state_dirs))  # `mktemp` would list thousands of others each time
+    """A separate directory for what Snapscope keeps between runs; the cache is empty, too."""
+    own = Path(tempfile.mkdtemp(dir=state_dirs))  # `mktemp` would list thousands of other directories each time
     monkeypatch.setenv("SNAPSCOPE_STATE", str(own / "state"))
     monkeypatch.setenv("SNAPSCOPE_CACHE", str(own / "cache"))
     return own / "state"
@@ -58,7 +59,7 @@ def state_dir(state_dirs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Damage that sends the decoder of Avro round in circles is given up sooner, and the next test begins anew."""
+    """Damage that sends the Avro decoder into an endless loop times out sooner, and the next test starts fresh."""
     from core.formats.avro import decode as avro
 
     monkeypatch.setattr(avro, "PATIENCE_S", 5.0)
@@ -67,8 +68,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """The process's one Spark, started on first use: it takes seconds. Its log and warehouse are in a place of its own;
-    no test may stop it but in a process of its own."""
+    """The only Spark of the process, started on first use, because that takes seconds. Its log and warehouse are in a
+    separate directory. Tests must not stop it, except in a separate process."""
     from core.spark.session import session
 
     with pytest.MonkeyPatch.context() as patch:
@@ -79,7 +80,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo warehouse, made once."""
+    """The demo warehouse, built once."""
     from core.demo import build as making
 
     directory = tmp_path_factory.mktemp("demo") / "demo"
@@ -89,12 +90,11 @@ def demo(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """The browser to drive: `$SNAPSCOPE_CHROMIUM`, else Chromium or Chrome on the PATH."""
-    names = (os.environ.get("SNAPSCOPE_CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
-    for name in filter(None, names):
-        if found := shutil.which(name):
-            return found
-    pytest.skip("browser: no Chromium on the PATH")
+    """The browser to use."""
+    found = browser()
+    if found is None:
+        pytest.skip("browser: no Chromium on the PATH")
+    return found
 
 
 # --- several workers -------------------------------------------------------------------------------------------------
@@ -104,18 +104,18 @@ TOGETHER = {
     "tests/test_doc_examples": "the demo",
     "tests/interop/test_iceberg": "histories of Iceberg tables",
 }
-"""What one worker runs, by how its files begin, because they share what takes long to make."""
+"""Tests that run on the same worker, by file name prefix, because they share expensive fixtures."""
 
 
 def together(nodeid: str) -> str:
-    """Tests with the same answer run on the same worker, in order: those of a file, or of more than one."""
+    """Return the group of a test; tests of a group (a file, or several files) run on the same worker, in order."""
     file = nodeid.partition("::")[0]
     return next((shared for start, shared in TOGETHER.items() if file.startswith(start)), file)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """`--dist loadfile` keeps together what belongs together; None leaves any other way as it is."""
+    """Make `--dist loadfile` keep groups together; None leaves any other mode unchanged."""
     from xdist.scheduler import LoadFileScheduling
 
     class Together(LoadFileScheduling):
@@ -129,13 +129,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def is_long(item: pytest.Item) -> bool:
-    """What `make check` leaves out."""
+    """Deselect what `make check` leaves out."""
     return not {"slow", *KINDS}.isdisjoint(item.keywords)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool | None, bool | None]:
-    """Only fast tests are measured: tracing makes Python a quarter slower, and the long ones are most of a run."""
+    """Measure coverage of fast tests only: tracing makes Python a quarter slower, and the long tests take most of a
+    run."""
     measuring = coverage.Coverage.current() if is_long(item) else None
     if measuring is None:
         return (yield)
@@ -153,7 +154,7 @@ PRIVATE = pytest.StashKey[str]()
 
 
 def required() -> frozenset[str]:
-    """The kinds named by `SNAPSCOPE_REQUIRE`; an unknown name is an error, because it would require nothing."""
+    """Return the kinds in `SNAPSCOPE_REQUIRE`; an unknown name is an error, because it would require nothing."""
     named = frozenset(filter(None, (kind.strip() for kind in os.environ.get("SNAPSCOPE_REQUIRE", "").split(","))))
     if unknown := sorted(named.difference(KINDS)):
         raise pytest.UsageError(f"SNAPSCOPE_REQUIRE names {', '.join(unknown)}; it knows {', '.join(KINDS)}")
@@ -161,7 +162,7 @@ def required() -> frozenset[str]:
 
 
 def kind_of(path: Path) -> str | None:
-    """The kind of everything in one of the directories that hold a single kind."""
+    """Return the kind of tests in a directory that holds only one kind."""
     if not path.is_relative_to(ROOT / "tests"):
         return None
     below = path.relative_to(ROOT / "tests")
@@ -170,11 +171,11 @@ def kind_of(path: Path) -> str | None:
 
 def pytest_configure(config: pytest.Config) -> None:
     required()
-    # For whatever outlives a single test (a server, a Spark): a place that is not the home directory.
+    # A directory for what outlives a single test (a server, Spark), outside the home directory.
     private = config.stash[PRIVATE] = tempfile.mkdtemp(prefix="snapscope-tests-")
     os.environ["SNAPSCOPE_STATE"] = os.path.join(private, "state")
     os.environ["SNAPSCOPE_CACHE"] = os.path.join(private, "cache")
-    # Whoever uses Spark first in a process starts it for all tests after it, so it starts in the same way for all.
+    # The first test that uses Spark starts it for all later tests of the process, so it must always start the same way.
     os.environ["SNAPSCOPE_SPARK_FAST_START"] = "1"
     os.environ.pop("SNAPSCOPE_SPARK_CONF", None)
 
@@ -188,19 +189,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if kind := kind_of(item.path):
             item.add_marker(kind)
-    if hasattr(config, "workerinput"):  # what takes long begins first, so that no worker is left alone with it
+    if hasattr(config, "workerinput"):  # start long tests first, so that no worker is left with them at the end
         long = Counter(together(item.nodeid) for item in items if is_long(item))
         items.sort(key=lambda item: -long[together(item.nodeid)])
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """A skip's reason on one line."""
+    """Return a skip's reason on one line."""
     said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     return " ".join(said.split()).removeprefix("Skipped: ")
 
 
 def _refuse(report: pytest.TestReport | pytest.CollectReport, kinds: set[str]) -> None:
-    """Turns a skip into a failure where one of its kinds is required."""
+    """Turn a skip into a failure if one of its kinds is required."""
     reason = _reason(report)
     if missed := sorted(required() & (kinds | {reason.partition(":")[0]})):
         report.outcome = "failed"
@@ -228,7 +229,7 @@ def pytest_make_collect_report(
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
-    """Prints the one line, below pytest's own last line."""
+    """Print one line below pytest's own last line."""
     yield
     config = session.config
     reporter = config.pluginmanager.get_plugin("terminalreporter")
@@ -244,7 +245,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
 
 def left_out(stats: dict[str, list[object]]) -> list[str]:
-    """What did not run, each with its reason and how many tests that is."""
+    """List what did not run, with the reasons and the number of tests."""
     reasons = Counter(_reason(report) for report in stats.get("skipped", []))  # type: ignore[arg-type]
     reasons["known to fail"] = len(stats.get("xfailed", []))
     reasons["not selected"] = len(stats.get("deselected", []))

@@ -12,8 +12,8 @@ A proof is a file `tests/proofs/NAME.py`, found by being there:
     def prove(seed: int) -> dict[str, int]:   raises where the claim fails; else counts what it looked at
                                               a case takes seconds, not minutes, and depends on its seed alone
 
-Law: a number is told only of the code it was found with. What was done is remembered with a fingerprint of core, the
-pinned versions, and the proof with every file it uses; where that changes, the proof starts again at seed 0.
+Invariant: a number is told only of the code it was found with. What was done is remembered with a fingerprint of core,
+the pinned versions, and the proof with every file it uses; where that changes, the proof starts again at seed 0.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ BEGIN, END = "<!-- proof: written by `make proof-table` -->", "<!-- /proof -->"
 
 @dataclass
 class Record:
-    """What is known of one proof. Seeds 0 … seeds-1 were tried; those in `failed` did not hold."""
+    """The state of a proof. Seeds 0 … seeds-1 were tried; those in `failed` did not hold."""
 
     name: str
     claim: str
@@ -58,7 +58,7 @@ class Record:
     failed: dict[str, str] = field(default_factory=dict)
 
     def run(self, prove: Callable[[int], dict[str, int]], seed: int) -> None:
-        """Tries one case and remembers how it went; an interrupted case was not tried."""
+        """Try one case and record the result; an interrupted case counts as not tried."""
         started = time.monotonic()
         try:
             counts = prove(seed)
@@ -73,13 +73,13 @@ class Record:
 
 
 def find() -> dict[str, Any]:
-    """Every proof by name: its module."""
+    """Return every proof's module by name."""
     names = sorted(path.stem for path in PROOFS.glob("*.py"))
     return {name: importlib.import_module(f"tests.proofs.{name}") for name in names}
 
 
 def fingerprint(name: str) -> str:
-    """Of the code a proof's numbers are about."""
+    """Return the fingerprint of the code that a proof's numbers belong to."""
     digest = hashlib.sha256()
     for path in sorted({*(ROOT / "core").rglob("*.py"), ROOT / "constraints.txt", *code_of(PROOFS / f"{name}.py")}):
         digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
@@ -87,7 +87,7 @@ def fingerprint(name: str) -> str:
 
 
 def code_of(start: Path) -> set[Path]:
-    """A file, what it imports of this repository and the files beside it that it names, and theirs, and so on."""
+    """Return a file, the repository files that it imports or names, and theirs, recursively."""
     found, todo = set[Path](), [start]
     while todo:
         path = todo.pop()
@@ -112,7 +112,7 @@ def _used(path: Path) -> list[Path]:
 
 
 def remembered(name: str, module: Any) -> Record:
-    """Where this proof stopped, if it stopped in the same code; else a new record."""
+    """Return this proof's record if the code is the same; else a new record."""
     fresh = Record(name, module.CLAIM, fingerprint(name))
     if not STATE.is_file():
         return fresh
@@ -123,7 +123,7 @@ def remembered(name: str, module: Any) -> Record:
 
 
 def save(path: Path, content: object) -> None:
-    """The whole file or none of it: a run may be killed at any time."""
+    """Write the whole file or nothing: a run may be killed at any time."""
     path.parent.mkdir(exist_ok=True)
     whole = path.with_suffix(".new")
     whole.write_text(json.dumps(content, indent=1) + "\n")
@@ -135,7 +135,7 @@ def git(*words: str) -> str:
 
 
 def machine() -> dict[str, object]:
-    """What the times depend on."""
+    """Return what the times depend on."""
     cpu = next((line.split(": ")[1] for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "")
     return {
         "cpu": cpu or platform.processor() or platform.machine(),
@@ -154,7 +154,7 @@ def _lines(path: str) -> list[str]:
 
 
 def prove_for(minutes: float, only: Sequence[str]) -> int:
-    """Tries cases until the time is over, always the proof that had the least of it; the exit status."""
+    """Try cases until the time is over, always from the proof with the least time so far; return the exit status."""
     modules = {name: module for name, module in find().items() if not only or name in only}
     left_out = {name: why for name, module in modules.items() if (why := getattr(module, "missing", lambda: None)())}
     records = {name: remembered(name, module) for name, module in modules.items() if name not in left_out}
@@ -189,7 +189,7 @@ def prove_for(minutes: float, only: Sequence[str]) -> int:
 
 
 def save_all(records: dict[str, Record], left_out: dict[str, str], code: dict[str, object]) -> None:
-    """What is remembered for the next run, and proof.json."""
+    """Write the records for the next run, and proof.json."""
     known = json.loads(STATE.read_text()) if STATE.is_file() else {}
     save(STATE, known | {name: vars(record) for name, record in records.items()})
     result = {
@@ -203,7 +203,8 @@ def save_all(records: dict[str, Record], left_out: dict[str, str], code: dict[st
 
 
 def table(result: dict[str, Any]) -> str:
-    """The table in docs/proofs.md. Refuses what nobody could check: numbers of uncommitted code, or with failures."""
+    """Return the table for docs/proofs.md. Rejects numbers of uncommitted code, or with failures, because nobody could
+    check them."""
     if failed := [proof["name"] for proof in result["proofs"] if proof["failed"]]:
         raise SystemExit(f"proof.json says that {', '.join(failed)} failed; docs/proofs.md is left as it is.")
     if not result["is_clean"]:
@@ -220,7 +221,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def write_table() -> int:
-    """Puts the table between its marks in docs/proofs.md; the exit status."""
+    """Write the table between its marks in docs/proofs.md; return the exit status."""
     if not RESULT.is_file():
         raise SystemExit("There is no proof.json; make proof writes it.")
     page = PAGE.read_text()

@@ -1,11 +1,11 @@
-"""Counts what makes the code hard to enter, and fails when a count grows.
+"""Counts what makes the code hard to understand, and fails if a count grows.
 
-    python -m tests.structure            prints each count beside its limit; exit status 1 where one is exceeded
-    python -m tests.structure --lower    writes today's counts as the new limits where they are lower
+    python -m tests.structure            prints each count with its limit; exit status 1 if one is exceeded
+    python -m tests.structure --lower    writes the current counts as new limits where they are lower
     python -m tests.structure --diagram  writes the diagram of packages in docs/architecture.md
 
-The limits are in tests/structure.json. They only ever go down: a change that needs more of something explains itself in
-its commit and raises the limit there by hand.
+The limits are in tests/structure.json. They should only go down: a change that needs a higher one explains why in its
+commit and raises the limit by hand.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PACKAGES = ("core", "dashboard", "snapscope")
 SURFACE = "snapscope"  # its names are those of core on purpose, and it loads nothing until it is used
 LONGEST_FILE = 400
 LARGEST_PACKAGE = 20
-SLOW_LIBRARIES = frozenset({"pyspark", "py4j"})  # half a second: what does without them loads them on first use
+SLOW_LIBRARIES = frozenset({"pyspark", "py4j"})  # takes half a second; code that can do without loads them on first use
 ACTIONS = "core/model/actions.py"
 TEXTS = re.compile(r"dashboard/words/|core/messages.py")
 LOOKING = frozenset("startswith endswith find index count fullmatch match search split partition rpartition".split())
@@ -40,19 +40,20 @@ OF_OTHERS = {
     ("core/demo/stories.py", "in cents"),
     ("core/demo/stories.py", "rolled back"),
 }
-"""What Spark and Java say in English, where no class or code of an error tells it; and names with a space in them."""
+"""English texts from Spark and Java, where no class or error code identifies an error, and names that contain a
+space."""
 
 
 @cache
 def sources() -> dict[str, ast.Module]:
-    """Every module of the product by its path."""
+    """Return every module of the product by path."""
     paths = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
     return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text()) for path in paths}
 
 
 @cache
 def imports() -> Mapping[str, Mapping[str, bool]]:
-    """Per module the modules of the product it imports, and whether it does so inside a function."""
+    """Return for each module the product modules that it imports, and whether it does so inside a function."""
     names = {module_name(path) for path in sources()}
     found: dict[str, dict[str, bool]] = {name: {} for name in names}
     for path, tree in sources().items():
@@ -82,7 +83,7 @@ def imported(node: ast.AST, names: set[str]) -> Iterator[str]:
 
 
 def format_branches() -> list[str]:
-    """Code outside core/formats that asks which format a table has."""
+    """Find code outside core/formats that checks which format a table has."""
     return [
         f"{path}:{node.lineno}"
         for path, tree in sources().items()
@@ -111,7 +112,7 @@ def _name(node: ast.AST) -> str:
 
 
 def mentions_of_one_action() -> list[str]:
-    """The files that name the action that is named in most files; texts are left out."""
+    """Return the files that name the action that is named in most files, except texts."""
     actions = [node.name for node in sources()[ACTIONS].body if isinstance(node, ast.ClassDef)]
     of: dict[str, list[str]] = defaultdict(list)
     for path, tree in sources().items():
@@ -123,7 +124,7 @@ def mentions_of_one_action() -> list[str]:
 
 
 def cycles() -> list[str]:
-    """Modules that import each other in a circle, imports inside functions included; one line a circle."""
+    """Find import cycles, including imports inside functions; one line per cycle."""
     graph, order, seen = imports(), list[str](), set[str]()
 
     def visit(name: str, edges: Callable[[str], Iterator[str]], out: list[str]) -> None:
@@ -157,9 +158,11 @@ def cycles() -> list[str]:
 
 
 def late_imports() -> list[str]:
-    """Imports of our own modules inside functions, or for type checkers alone, that are not late because of Spark.
+    """Find imports of our own modules inside functions, or only for type checkers, that are not deferred because of
+    Spark.
 
-    Late because of Spark is an import that loads PySpark in a module that has not loaded it itself."""
+    An import is deferred because of Spark if it loads PySpark and the module has not already loaded it.
+    """
     return [
         f"{name} -> {target}"
         for name, targets in imports().items()
@@ -170,7 +173,7 @@ def late_imports() -> list[str]:
 
 @cache
 def loads_a_slow_library(name: str) -> bool:
-    """Whether importing a module loads a slow library, directly or through others."""
+    """Return whether importing a module loads a slow library, directly or indirectly."""
     loaded, waiting = {name}, [name]
     while waiting:
         at = waiting.pop()
@@ -185,7 +188,7 @@ def loads_a_slow_library(name: str) -> bool:
 
 @cache
 def at_top() -> Mapping[str, frozenset[str]]:
-    """Per module the libraries that are loaded with it, by the first part of their names."""
+    """Return for each module the libraries loaded with it, by top-level name."""
     found = {}
     for path, tree in sources().items():
         names = [alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names]
@@ -195,7 +198,7 @@ def at_top() -> Mapping[str, frozenset[str]]:
 
 
 def layer_exceptions() -> list[str]:
-    """Imports that contradict the layers and are allowed in pyproject.toml."""
+    """Return imports that violate the layers and are allowed in pyproject.toml."""
     text = (ROOT / "pyproject.toml").read_text()
     return sorted({f"{a} -> {b}" for a, b in re.findall(r'"(core[\w.]+) -> (core[\w.]+)"', text)})
 
@@ -213,7 +216,7 @@ def decisions_on_sentences() -> list[str]:
 
 
 def decided_on(tree: ast.Module) -> Iterator[ast.expr]:
-    """The sentences in a module that something hangs on."""
+    """Return the sentences in a module that program logic depends on."""
     named = {
         target.id: node.value
         for node in tree.body
@@ -257,7 +260,7 @@ def _is_of_a_message(node: ast.expr) -> bool:
 
 
 def _is_sentence(text: str) -> bool:
-    """Several words, or one with a space behind it: no name, and no pattern."""
+    """Return whether a text has several words, or one with a trailing space: neither a name nor a pattern."""
     words = re.findall(r"[A-Za-z]?[a-z]{2,}", text)
     is_pattern = re.search(r"[|\[\\]", text) is not None
     return not is_pattern and ((len(words) > 1 and " " in text.strip()) or [text] == [f"{word} " for word in words])
@@ -274,7 +277,7 @@ def long_files() -> list[str]:
 
 
 def names_of_several_classes() -> list[str]:
-    """Public classes that share a name."""
+    """Find public classes that share a name."""
     of: dict[str, list[str]] = defaultdict(list)
     for path, tree in sources().items():
         if path.startswith(f"{SURFACE}/"):
@@ -286,7 +289,8 @@ def names_of_several_classes() -> list[str]:
 
 
 def tests_imported_by_tests() -> list[str]:
-    """Tests and conftests that another file imports, programs in strings included: helpers belong to tests/support."""
+    """Find tests and conftests that another file imports, including in code in strings: helpers belong in
+    tests/support."""
     return [
         f"{path.relative_to(ROOT).as_posix()} -> {name}"
         for path in sorted((ROOT / "tests").rglob("*.py"))
@@ -295,19 +299,19 @@ def tests_imported_by_tests() -> list[str]:
 
 
 def tests_named_by_imports(text: str) -> list[str]:
-    """From the text, not from its tree, because programs that tests start are strings."""
+    """Search the text, not the syntax tree, because programs that tests start are strings."""
     found = re.findall(r"^[\s\"']*(?:from|import) (tests(?:\.\w+)+)(?: import ([\w, ]+))?", text, re.MULTILINE)
     names = [f"{module}.{name.strip()}" for module, listed in found for name in (listed or "").split(",")]
     return [name.rstrip(".") for name in names if re.search(r"\.(test_\w+|conftest)(\.|$)", name)]
 
 
 def tests_named_after_no_module() -> list[str]:
-    """Tests of tests/core and tests/dashboard whose place and name do not say which module they test."""
+    """Find tests in tests/core and tests/dashboard whose path does not show which module they test."""
     return [path for path in mirrored_tests() if not modules_of(path, sources())]
 
 
 def modules_without_a_test() -> list[str]:
-    """Modules, other than texts, that no test is named after; many are tested through the modules that use them."""
+    """Find modules, except texts, that no test is named after; many are tested through the modules that use them."""
     named = {module for path in mirrored_tests() for module in modules_of(path, sources())}
     return [
         path for path in sources() if path not in named and not path.endswith("__init__.py") and not TEXTS.match(path)
@@ -320,8 +324,8 @@ def mirrored_tests() -> list[str]:
 
 
 def modules_of(test: str, modules: Collection[str]) -> list[str]:
-    """The modules a test is named after: tests/core/x/test_y.py and test_y_somehow.py test core/x/y.py; test_x.py
-    there tests the package as a whole."""
+    """Return the modules that a test is named after: tests/core/x/test_y.py and test_y_somehow.py test core/x/y.py;
+    test_x.py there tests the whole package."""
     place, _, name = test.removeprefix("tests/").removesuffix(".py").rpartition("/test_")
     if place.rpartition("/")[2] == name:
         return [path for path in modules if path.rpartition("/")[0] == place]
@@ -350,7 +354,7 @@ COUNTS: dict[str, Callable[[], list[str]]] = {
 
 
 def diagram() -> str:
-    """Packages of core and their imports, as Mermaid: an arrow for each pair, arrows implied by others left out."""
+    """Return the packages of core and their imports as Mermaid: one arrow per pair, without implied arrows."""
     edges: dict[str, set[str]] = defaultdict(set)
     allowed = {tuple(each.split(" -> ")) for each in layer_exceptions()}
     for name, targets in imports().items():
@@ -379,7 +383,7 @@ def _box(name: str) -> str:
 
 
 def written(text: str) -> str:
-    """A document with today's diagram."""
+    """Return a document with the current diagram."""
     before, rest = text.split(BEGIN)
     return f"{before}{BEGIN}\n{diagram()}\n{END}{rest.split(END)[1]}"
 

@@ -1,4 +1,4 @@
-"""Every command and code block in README and docs runs, on a demo warehouse of its own for each page."""
+"""Runs every command and code block in README and docs, on a separate demo warehouse for each page."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reader(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a reader stands: beside a demo of their own. Its Iceberg table names files by whole paths: made again."""
+    """Set up what a reader has: their own demo. Its Iceberg table contains absolute paths, so it is created again."""
     own = Path(shutil.copytree(demo, tmp_path / "demo", ignore=shutil.ignore_patterns("orders_iceberg")))
     calendar = Calendar(json.loads((own / ".snapscope-demo").read_text())["created_ms"])
     source, twin = open_table(str(own / "sales.db" / "orders")).history(), own / "sales.db" / "orders_iceberg"

@@ -1,4 +1,4 @@
-"""Rules of the formats that code and docs cite stand in docs/paimon.md and docs/iceberg.md, under the cited number."""
+"""The format rules that code and docs cite are in docs/paimon.md and docs/iceberg.md, under the cited number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CITING = sorted(
 
 
 def sections(name: str) -> dict[str, str]:
-    """The numbered sections of a page, each with its text up to the next heading of its level or above."""
+    """Return the numbered sections of a page, each with its text up to the next heading of its level or above."""
     text = RULES[name].read_text()
     found = list(re.finditer(r"^(##+) ([\d.]*\d)\.? (.+)$", text, flags=re.MULTILINE))
     return {
@@ -34,7 +34,7 @@ def sections(name: str) -> dict[str, str]:
 
 
 def cited(text: str) -> set[tuple[str, str]]:
-    """Citations may be broken over two lines of a docstring."""
+    """Citations may be split across two lines of a docstring."""
     flat = re.sub(r"\s*\n[ #]*", " ", text)
     return {
         (page, number) for page, numbers in CITATION.findall(flat) for number in re.findall(r"§([\d.]*\d)", numbers)
@@ -65,7 +65,7 @@ def test_each_rule_names_its_source_and_code(page: str) -> None:
         number: text for number, text in sections(page).items() if not re.search(r"^###", text[4:], flags=re.MULTILINE)
     }
     assert len(leaves) > 10
-    # A section that only lists options or describes a container says what the sections around it are about.
+    # A section that only lists options or describes a container states what its subsections are about.
     told = {number for number, text in leaves.items() if "Source:" in text and "Code:" in text}
     assert len(told) >= len(leaves) - 3
     assert sorted(set(leaves) - told, key=str) == {"paimon": ["4.1", "7.1"], "iceberg": ["2.1"]}[page]

@@ -1,6 +1,8 @@
-"""What docs/ says of the code is so: modules and names exist, words are defined once, records are complete.
+"""The statements in docs/ about the code are true: modules and names exist, terms are defined once, records are
+complete.
 
-The site builds from it without a warning, and loads nothing from another server."""
+The site builds without warnings, and loads nothing from other servers.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +17,27 @@ from pathlib import Path
 import pytest
 
 from core.procedures.registry import BY_COMMAND
-from docs import generated_pages
+from docs import diagrams, generated_pages
+from tests import catalogues
 from tests.support.places import ROOT
 
 DOCS = ROOT / "docs"
 PATH = re.compile(r"`((?:core|dashboard|snapscope|tests|docs|benchmarks)/[\w./*<>-]*)`")
 DEFINED = re.compile(r"`([\w/.]+\.py)`(?: `(\w+)`)?")
+ON_PAGES = re.compile(r"^\*\*Dashboard:\*\*.*?(?=^$|\Z)", flags=re.MULTILINE | re.DOTALL)
+LABEL = re.compile(r"(?<!\*)\*([^*]+)\*(?!\*)")
 PARTS = ("**Context.**", "**Decision.**", "**Costs", "**Rejected.**")
 
 
 def rows(text: str) -> list[tuple[str, str, str]]:
-    """The rows of the glossary: word, meaning, where it is defined."""
+    """Return the rows of the glossary: word, meaning, where it is defined."""
     cells = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
     found = [(word.strip(), meaning.strip(), where.strip()) for word, meaning, where in cells]
     return [row for row in found if row[0] != "word"]
 
 
 def names(path: Path) -> set[str]:
-    """What a module defines at its top."""
+    """Return the names that a module defines at top level."""
     found: set[str] = set()
     for node in ast.parse(path.read_text()).body:
         match node:
@@ -44,7 +49,7 @@ def names(path: Path) -> set[str]:
 
 
 def missing(where: str) -> str:
-    """What a place in the glossary names and is not there; "" where all is."""
+    """Return what a reference in the glossary names that does not exist; "" if everything exists."""
     found = DEFINED.fullmatch(where)
     if found is None:
         return f"{where} is no place"
@@ -82,6 +87,19 @@ def test_paths_in_the_docs_are_there(path: str) -> None:
     assert [each for each in named if not list(ROOT.glob(each.rstrip("/")))] == []
 
 
+def labels(text: str) -> list[str]:
+    """Return the labels in the paragraphs that say where something is on the dashboard; a label may span two lines."""
+    return [" ".join(each.split()) for paragraph in ON_PAGES.findall(text) for each in LABEL.findall(paragraph)]
+
+
+def test_labels_in_the_docs_are_on_the_dashboard() -> None:
+    assert labels("**Dashboard:** *Home*, or *Two\nwords* → **bold**.\n\n*No label*") == ["Home", "Two words"]
+    known = {each.text for each in catalogues.messages()}
+    named = [(page.name, each) for page in sorted(DOCS.glob("howto/*.md")) for each in labels(page.read_text())]
+    assert len(named) > 30
+    assert [each for each in named if each[1] not in known] == []
+
+
 def test_records_of_decisions_are_numbered_and_complete() -> None:
     numbers = [record.name.partition("-")[0] for record in RECORDS]
     assert len(RECORDS) >= 10
@@ -103,7 +121,7 @@ def test_the_reference_has_every_command_with_its_options() -> None:
 
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning_and_loads_nothing_from_other_servers(tmp_path: Path) -> None:
-    """`--strict`: a page that is missing in the menu, a link or an anchor that leads nowhere is an error."""
+    """With `--strict`, a page missing from the menu, and a broken link or anchor, are errors."""
     words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
@@ -114,3 +132,15 @@ def test_the_site_builds_without_a_warning_and_loads_nothing_from_other_servers(
     loads = re.compile(r"""<(?:script|img|iframe|source)[^>]*\ssrc="(?:https?:)?//|<link[^>]*\shref="(?:https?:)?//""")
     assert loads.search('<script src="https://cdn.example/x.js">')
     assert [page.name for page in pages if loads.search(page.read_text())] == []
+
+
+def test_the_site_draws_every_flowchart_itself() -> None:
+    for page in (ROOT / "docs").rglob("*.md"):
+        text = page.read_text()
+        drawn = diagrams.drawn(text)
+        assert "```mermaid" not in drawn, page
+        assert drawn.count("<line ") == text.count(" --> "), page
+    below = diagrams.rows([("a", "b"), ("b", "c"), ("a", "c"), ("d", "c")])
+    assert below == [["a", "d"], ["b"], ["c"]]
+    with pytest.raises(ValueError, match="circle"):
+        diagrams.rows([("a", "b"), ("b", "a")])

@@ -1,4 +1,4 @@
-"""The examples run as they are: each as a program on tables of both formats, the notebook in a kernel of its own."""
+"""The examples run unchanged: each as a program on tables of both formats, the notebook in a separate kernel."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_daily_cleanup_keeps_its_limit_and_a_receipt(warehouse: Path, tmp_pa
     assert orders["reclaimed_bytes"] == orders["planned_bytes"] > 0
     assert ground.broken(warehouse / "shop.db" / "orders") == []
     assert len(snapscope.open(str(warehouse / "shop.db" / "orders")).snapshots()) == 2
-    assert found["clicks"]["outcome"].startswith("left: ")  # of Iceberg a warning tells how far time travel goes then
+    assert found["clicks"]["outcome"].startswith("left: ")  # Iceberg plans warn about time travel
     assert done.returncode == 1
 
 

@@ -1,4 +1,4 @@
-"""The long proofs: each still runs, and the frame around them remembers, resumes and hides no failure."""
+"""The long proofs: each still runs, and their runner remembers, resumes and hides no failure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_proof_holds_on_its_first_seeds(name: str, seed: int) -> None:
 
 
 def test_a_proof_is_remembered_with_all_it_uses() -> None:
-    """What it imports, what that imports, and the files these run or compile."""
+    """What it imports, what that imports, and the files that these run or compile."""
     used = {path.relative_to(ROOT).as_posix() for path in proof.code_of(proof.PROOFS / "differential.py")}
     engines = {
         f"tests/engines/{name}" for name in ("paimon_java.py", "java.py", "lines.py", "PaimonJudge.java", "pom.xml")
@@ -52,7 +52,7 @@ def test_a_proof_is_remembered_with_all_it_uses() -> None:
 
 
 class Frame:
-    """The frame with proofs of our own, in a directory of its own."""
+    """The runner with test proofs, in a separate directory."""
 
     def __init__(self, directory: Path, patch: pytest.MonkeyPatch) -> None:
         self.tried: list[int] = []

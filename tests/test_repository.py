@@ -1,4 +1,4 @@
-"""What the repository says of itself is true: its commands are there, its pins fit, and it names no machine of ours."""
+"""What the repository says about itself is true: its commands exist, its pins fit, and it names no private machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tracked() -> list[str]:
 
 
 def commands(text: str) -> str:
-    """All that stands in code blocks and in inline code."""
+    """Return everything in code blocks and inline code."""
     fence = re.compile(r"^```.*?\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
     return "\n".join([*fence.findall(text), *re.findall(r"`([^`\n]+)`", fence.sub("", text))])
 
@@ -58,7 +58,7 @@ def test_every_path_the_readme_names_exists() -> None:
 
 
 def test_ci_runs_the_readmes_own_test_command() -> None:
-    """The expression of .ci/run, carried out: it finds exactly what the README tells a reader to type."""
+    """The expression in .ci/run, evaluated: it finds exactly what the README tells a reader to type."""
     run = (ROOT / ".ci" / "run").read_text()
     expression = re.search(r"^command=\$\((sed .* README\.md) \|", run, flags=re.MULTILINE)
     assert expression
@@ -96,7 +96,7 @@ def test_the_readme_tells_the_coverage_that_make_test_demands() -> None:
 
 
 def test_no_registry_is_named() -> None:
-    """An environment brings its own registries; a host in a tracked file would work on one machine only."""
+    """Environments bring their own registries; a host in a tracked file would only work on one machine."""
     assert HOSTS.search("--index-url https://pypi" + ".org/simple")
     found = {
         name: sorted(set(HOSTS.findall((ROOT / name).read_text(errors="ignore"))))
@@ -123,7 +123,7 @@ def test_the_tests_run_on_the_pinned_versions() -> None:
         try:
             installed = version(requirement.name)
         except PackageNotFoundError:
-            continue  # an extra nobody asked for here; what is needed and missing fails where it is imported
+            continue  # an extra that is not installed; required packages fail where they are imported
         if installed != PINNED[canonicalize_name(requirement.name)]:
             other[requirement.name] = installed
     assert other == {}, "make env installs the pinned versions"
@@ -136,7 +136,7 @@ def test_an_installed_dashboard_has_its_settings() -> None:
 
 
 def test_an_installed_program_has_its_templates() -> None:
-    """They lie in packages, beside the modules that fill them in, and are named among what is installed."""
+    """They are in packages, next to the modules that fill them in, and part of the installed files."""
     setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     found = [ROOT / name for name in tracked() if re.fullmatch(r"(core|dashboard)/.*\.html", name)]
     assert {path.name for path in found} >= {"page.html", "markup.html", "refusal_page.html", "onward_page.html"}
@@ -154,7 +154,7 @@ def test_the_dashboard_stays_on_this_machine() -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_both_themes_are_whole(theme: str) -> None:
-    """A colour left out of one theme or its sidebar is taken from Streamlit's own, which does not match."""
+    """A colour missing from one theme or its sidebar falls back to Streamlit's own, which does not match."""
     themes = tomllib.loads(SETTINGS.read_text())["theme"]
     other = themes["dark" if theme == "light" else "light"]
     assert themes[theme].keys() == other.keys()

@@ -1,4 +1,4 @@
-"""The counts of tests/structure.py do not grow, and the diagram is today's."""
+"""The counts in tests/structure.py do not grow, and the diagram is current."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def test_no_count_grows(name: str) -> None:
 
 
 def test_the_counts_see_what_they_count() -> None:
-    """A count that cannot grow holds nothing: these were there when the counts were written, or are made here."""
+    """A count that cannot grow checks nothing: each of these existed when the counts were written, or is created
+    here."""
     assert structure._asks_for_the_format(structure.ast.parse("table.own").body[0].value)  # type: ignore[attr-defined]
     assert structure._asks_for_the_format(structure.ast.parse("heads.format == 'iceberg'").body[0].value)  # type: ignore[attr-defined]
     assert structure._asks_for_the_format(structure.ast.parse("heads.pointer is None").body[0].value)  # type: ignore[attr-defined]
@@ -37,9 +38,9 @@ def test_the_counts_see_what_they_count() -> None:
 
 
 def test_an_import_is_late_only_because_of_a_slow_library() -> None:
-    """What the text of the code says is what Python does."""
-    assert structure.loads_a_slow_library("core.spark.sql.run")  # itself
-    assert structure.loads_a_slow_library("core.demo.build")  # through others
+    """What the source text shows is what Python does."""
+    assert structure.loads_a_slow_library("core.spark.sql.run")  # directly
+    assert structure.loads_a_slow_library("core.demo.build")  # indirectly
     assert not structure.loads_a_slow_library("core.cli")
     check = "import sys, core.cli; sys.exit(bool({'pyspark', 'py4j'} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", check], cwd=structure.ROOT, check=False).returncode == 0

@@ -1,7 +1,7 @@
-"""The wheel works where nothing else of the repository is: its commands, its files, and the import that is documented.
+"""The wheel works where nothing else of the repository exists: its commands, its files, and the documented import.
 
-It is installed without its dependencies into a new environment that looks for those in this one: so what is proved is
-the wheel's own content, in a minute. Only the build backend may have to be fetched.
+It is installed without its dependencies into a new environment that takes those from this one, so that the wheel's own
+content is tested in a minute. Only the build backend may have to be downloaded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from packaging.version import Version
 from tests.support.places import ROOT
 from tests.support.ports import free_port
 
-OLDEST_BACKEND = Version("77")  # as pyproject.toml asks; an older one here means that pip fetches a newer one
+OLDEST_BACKEND = Version("77")  # as pyproject.toml requires; if it is older here, pip downloads a newer one
 PACKAGES = ("core", "dashboard", "snapscope")
 PLAIN = urllib.request.ProxyHandler({})  # the server is on loopback
 
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.slow
 
 
 def run(*words: object, where: Path | None = None) -> str:
-    """What a program prints, run where nothing of the repository can be imported by chance."""
+    """Return a program's output, run where nothing of the repository can be imported by accident."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
         [str(word) for word in words], cwd=where, env=kept, capture_output=True, text=True, timeout=600, check=False
@@ -47,13 +47,13 @@ def run(*words: object, where: Path | None = None) -> str:
 
 
 def tracked(*below: str) -> list[str]:
-    """What git knows there, new files included."""
+    """Return the files that git knows there, including new files."""
     listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *below, where=ROOT)
     return [name for name in listed.split("\0") if name and os.path.lexists(ROOT / name)]
 
 
 def ours() -> list[str]:
-    """The files of the three packages, those behind a link included."""
+    """Return the files of the three packages, including those behind a link."""
     named = [ROOT / name for name in tracked(*PACKAGES)]
     found = [file for path in named for file in (path.rglob("*") if path.is_dir() else [path])]
     return sorted(path.relative_to(ROOT).as_posix() for path in found)
@@ -61,7 +61,7 @@ def ours() -> list[str]:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy of the repository, because a build leaves files behind."""
+    """Build from a copy of the repository, because a build leaves files behind."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for name in tracked(*PACKAGES, ".streamlit", *(each.name for each in ROOT.iterdir() if each.is_file())):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def home(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment that has the wheel, and this environment's libraries after it."""
+    """The programs of an environment with the wheel, followed by this environment's libraries."""
     made = tmp_path_factory.mktemp("installed")
     venv.create(made, with_pip=False, symlinks=True)
     (libraries,) = made.glob("lib/python3*/site-packages")
@@ -83,7 +83,7 @@ def home(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(*pip, "--no-deps", wheel, where=made)
     (libraries / "libraries.pth").write_text(
         "\n".join(site.getsitepackages()) + "\n"
-    )  # paths alone: no editable install
+    )  # only paths: no editable install
     return made / "bin"
 
 
@@ -106,7 +106,7 @@ def test_the_import_that_is_documented_works(home: Path) -> None:
 
 
 def test_what_it_asks_for_is_what_it_was_tested_with(home: Path) -> None:
-    """Every requirement of its metadata is met by the libraries of this environment."""
+    """Every requirement in its metadata is satisfied by the libraries of this environment."""
     program = """
 from importlib.metadata import requires, version
 from packaging.requirements import Requirement
@@ -146,7 +146,7 @@ def test_the_dashboard_answers(home: Path, demo: Path) -> None:
 
 @contextmanager
 def served(home: Path, demo: Path) -> Iterator[str]:
-    """`snapscope serve` while the block runs, at the address that it prints."""
+    """Run `snapscope serve` during the block, and yield the URL that it prints."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     words = [str(home / "snapscope"), "serve", str(demo), "--port", str(free_port())]
     process = subprocess.Popen(words, env=kept, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

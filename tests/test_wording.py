@@ -1,4 +1,4 @@
-"""No answer, receipt, exit status, plan or fingerprint depends on how a sentence is worded."""
+"""No result, receipt, exit status, plan or fingerprint depends on the wording of a message."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def test_nothing_is_decided_by_a_sentence(words: str, place: Path, plain: Mappin
 
 
 def test_the_answers_are_of_every_kind(plain: Mapping[str, Any]) -> None:
-    """What is compared holds something: changes that succeed, that stay incomplete, and that are refused."""
+    """The comparison is not empty: it includes changes that succeed, stay incomplete, and are rejected."""
     changed = {name: plain[name] for name in wording.CHANGES}
     assert {status for status, _ in changed.values()} >= {0, 1}

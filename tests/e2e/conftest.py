@@ -1,4 +1,4 @@
-"""One real server, a real browser, and the demo warehouse our own Spark pipeline makes."""
+"""A real server, a real browser, and the demo warehouse built by our own Spark pipeline."""
 
 from __future__ import annotations
 
@@ -9,20 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from tests.support.e2e.chromium import ARGUMENTS
 from tests.support.e2e.reader import PATIENCE_MS, Reader
 from tests.support.e2e.server import served
-
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--force-device-scale-factor=1",
-    "--host-resolver-rules=MAP evil.example 127.0.0.1",  # a name that somebody turned to this machine
-)
 
 
 @pytest.fixture(scope="session")
@@ -36,21 +25,21 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def own_demo(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the demo that tests change, each something of its own; Iceberg's metadata names its files by whole
-    paths, so without that."""
+    """A copy of the demo for tests that change it, each something else. Iceberg's metadata contains absolute paths, so
+    the copy has no Iceberg table."""
     copy = tmp_path_factory.mktemp("changed") / "demo"
     return Path(shutil.copytree(demo, copy, ignore=shutil.ignore_patterns("orders_iceberg")))
 
 
 @pytest.fixture(scope="session")
 def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the server looks whether writers still have time: see tests/e2e/serving.py."""
+    """The file that tells the server whether writers still have time: see tests/e2e/serving.py."""
     return tmp_path_factory.mktemp("hold") / "hold"
 
 
 @pytest.fixture
 def hold(held: Path) -> Iterator[Path]:
-    """While this file is there, whatever is carried out waits for writers before a file goes."""
+    """While this file exists, every run waits for writers before it deletes files."""
     held.touch()
     yield held
     held.unlink(missing_ok=True)
@@ -58,14 +47,14 @@ def hold(held: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def home(demo: Path, held: Path) -> Iterator[str]:
-    """The address, with its secret, of the one server, which opens the demo; any other warehouse is named in it."""
+    """The URL, with its secret, of the only server, which serves the demo; other warehouses are named in the URL."""
     with served(demo, held) as address:
         yield address
 
 
 @pytest.fixture
 def reader(browser: Browser, home: str) -> Iterator[Callable[..., Reader]]:
-    """A browser window of a width and a theme, looking at the server: at the demo, or at another warehouse."""
+    """A browser window of a given width and theme, on the demo or on another warehouse."""
     contexts = []
 
     def look(width: int = 1440, theme: str = "light", height: int = 900, *, warehouse: Path | None = None) -> Reader:

@@ -1,10 +1,12 @@
 """The dashboard as a process, whose writers get as long as a test gives them: until the file HOLD is gone, not 30 s.
 
-python -m tests.e2e.serving HOLD SOCKET, as `core.serve` starts it.
+python -m tests.e2e.serving HOLD SOCKET, as `core.serve` starts it. With $SNAPSCOPE_TEST_NOW_MS, time stands
+still there.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -24,4 +26,7 @@ def wait(settle_s: float, cancelled: Callable[[], bool], waits: Callable[[float]
 
 
 grace_period.wait = wait
+if "SNAPSCOPE_TEST_NOW_MS" in os.environ:
+    NOW_NS = int(os.environ["SNAPSCOPE_TEST_NOW_MS"]) * 1_000_000
+    time.time_ns = lambda: NOW_NS
 server.main(sys.argv[2:])

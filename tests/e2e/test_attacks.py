@@ -38,7 +38,7 @@ CLI = "import sys; from core.cli import main; sys.exit(main())"
 
 @dataclass
 class Recorder:
-    """A server of somebody else's that keeps who called; pages it serves are of another origin."""
+    """Somebody else's server that records its callers; the pages it serves have another origin."""
 
     port: int
     pages: dict[str, str] = field(default_factory=dict)
@@ -75,7 +75,7 @@ def recording() -> Iterator[Recorder]:
 
 @dataclass
 class Served:
-    """A server as a person starts it. `calls` keeps whom it calls by any proxy."""
+    """A server as a user starts it. `calls` records whom it calls through any proxy."""
 
     address: str
     port: int
@@ -141,7 +141,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def stranger(browser: Browser) -> Iterator[Page]:
-    """A browser that never saw the address that was printed."""
+    """A browser that never saw the printed URL."""
     with browser.new_context() as context:
         yield context.new_page()
 
@@ -158,7 +158,7 @@ def owner(browser: Browser, served: Served) -> Iterator[BrowserContext]:
 
 
 def says(port: int, request: str) -> int:
-    """The status that a server gives these very bytes; 0 where it says nothing and hangs up."""
+    """Return the status that a server sends for these exact bytes; 0 if it closes the connection without a response."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
         connection.sendall(request.encode("latin-1"))
         head = connection.recv(4096).split(b"\r\n")[0].split()
@@ -274,7 +274,7 @@ def test_a_stream_is_opened_by_our_own_pages_alone(served: Served) -> None:
 
 
 def test_a_forwarded_name_that_was_allowed_is_answered_and_nobody_is_asked_who_that_is(served: Served) -> None:
-    """Streamlit would ask a server elsewhere for its own address, to compare it with an Origin it does not know."""
+    """Streamlit would ask an external server for its own IP, to compare it with an unknown Origin."""
     host, cookie = "Host: snapscope.example:9000", f"Cookie: snapscope-9000={served.secret}"
     assert says(served.port, upgrade(STREAM, host, "Origin: https://snapscope.example:9000", cookie)) == 101
     config = request("GET /_stcore/host-config HTTP/1.1", host, "Origin: http://snapscope.example:9000", cookie)
@@ -314,7 +314,7 @@ def test_a_rebound_name_gets_neither_page_nor_stream(served: Served, browser: Br
     evil = f"http://evil.example:{served.port}/"
     with browser.new_context(bypass_csp=True) as context:
         page = context.new_page()
-        page.goto(served.address)  # the browser is its owner's
+        page.goto(served.address)  # the owner's own browser
         answer = page.goto(f"{evil}retention?table=shop.clicks&keep_max=1")
         assert answer is not None
         assert answer.status == 403
@@ -342,7 +342,7 @@ def test_a_page_of_another_server_reaches_nothing(served: Served, owner: Browser
         }
         assert told["blind fetch"] in ("", "refused"), "and whoever cannot read an answer has no answer"
         framed = page.frames[1]
-        assert framed.url.startswith("chrome-error:")
+        framed.wait_for_url(lambda url: url.startswith("chrome-error:"))
         assert framed.locator("[data-testid=stApp], main").count() == 0
     assert served.untouched()
 
@@ -410,7 +410,7 @@ def test_the_cookie_of_an_earlier_start_opens_nothing(served: Served, browser: B
             answer = page.goto(first.address)
             assert answer is not None
             assert answer.status == 403
-            page.goto(second.address)  # in place of the old one
+            page.goto(second.address)  # replaces the old one
             expect(page.get_by_text("clicks").first).to_be_visible()
     assert second.secret != first.secret
 
@@ -453,7 +453,7 @@ def test_a_link_makes_the_server_call_nobody_until_it_is_clicked(served: Served,
 
 
 def test_whoever_may_can_switch_changes_on_and_plan(served: Served, owner: BrowserContext) -> None:
-    """What the attack did, by whom it is for."""
+    """Return the effect of the attack, by target."""
     me = Reader(owner.new_page(), served.base, None).open("retention?table=shop.clicks&keep_max=12&keep_min=1")
     me.allow_changes()
     expect(me.page.get_by_role("button", name=words.CARRY_OUT)).to_be_visible()
@@ -483,7 +483,7 @@ def test_a_port_in_use_ends_the_start(served: Served, tmp_path: Path) -> None:
 def test_no_list_of_processes_shows_the_secret(served: Served) -> None:
     shown = 0
     for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # ended meanwhile, or somebody else's
+        with contextlib.suppress(OSError):  # it has ended, or belongs to somebody else
             told = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
             assert served.secret.encode() not in told
             shown += b"dashboard.server" in told

@@ -1,4 +1,4 @@
-"""Files in a real browser: from the map into a partition, to a file and its life, and back."""
+"""Files in a real browser: from the treemap into a partition, to a file and its lifetime, and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A language with longer words than English: nothing is cut off, and nothing hangs over an edge."""
+"""A language with longer words than English: nothing is truncated, and nothing overflows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CUT_OFF = """() => {
 
 @pytest.fixture(scope="module")
 def home(held: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that knows one language more, because a folder with its one file was named to it."""
+    """A server with an additional language, from a folder with a single file."""
     warehouse, folder = tmp_path_factory.mktemp("long"), tmp_path_factory.mktemp("languages")
     STATES["two tags on one snapshot"].build(warehouse)
     write_pseudo(folder)

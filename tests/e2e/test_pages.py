@@ -1,4 +1,4 @@
-"""Every page that there is, in a real browser: both themes, both widths, tables of real engines and damaged ones."""
+"""All pages in a real browser: both themes, both widths, tables of real engines and damaged ones."""
 
 from __future__ import annotations
 
@@ -11,36 +11,18 @@ from playwright.sync_api import Page
 
 from dashboard import words
 from tests.support.builders import STATES, TableBuilder
+from tests.support.e2e.pages import address, view
 from tests.support.e2e.reader import Reader
 from tests.support.places import TABLES
 
 WIDTHS = (1440, 900)
-VIEWS = {
-    "timeline": "point=12",
-    "asof": "point=12",
-    "diff": "a=11&b=12",
-    "retention": "keep_max=12",
-    "tags": "point=12",
-    "query": "point=12&before=11",
-}
-"""What of each page is looked at: as much as one address opens. A page that is not named here opens as it is."""
-
 GRAVE = ("serious", "critical")
 GROUND = """() => getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor"""
 AXE = {"resultTypes": ["violations"]}
 
 
-def address(page: str, **more: str) -> str:
-    """The address of a page; the first one is served at the root."""
-    return f"{page if page != next(iter(words.PAGES)) else ''}?" + "&".join(f"{k}={v}" for k, v in more.items())
-
-
-def view(page: str, table: str, **more: str) -> str:
-    return f"{address(page, table=table, **more)}&{VIEWS.get(page, '')}"
-
-
 def hurdles(page: Page) -> list[str]:
-    """What axe-core finds on the page as it stands that keeps readers out."""
+    """Return the accessibility violations that axe-core finds on the page in its current state."""
     page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')")
     page.add_style_tag(content="*, *::before, *::after { transition: none !important; animation: none !important }")
     found = Axe().run(page, options=AXE).response["violations"]

@@ -1,4 +1,4 @@
-"""The Query page in a real browser: names written by a click, pages, a chart, files, the way back, since when."""
+"""The Query page in a real browser: names inserted by a click, pages, a chart, files, Back, bisect."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ def test_a_question_its_answer_and_the_way_back(reader: Callable[..., Reader]) -
     page.get_by_role("button", name="order_id", exact=True).click()
     expect(sql).to_have_value("SELECT order_id, amount AS paid FROM t ORDER BY 1 LIMIT 700")
     sql.press("Control+Enter")
-    expect(page.get_by_text(re.compile(r"^700 rows as of \d+; read \d+ of \d+ live files"))).to_be_visible(timeout=LONG)
-    expect(page.get_by_text("1 to 500 of 700 rows, all there are")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^700 rows as of \d+; read \d+ of \d+ current files"))).to_be_visible(
+        timeout=LONG
+    )
+    expect(page.get_by_text("1 to 500 of 700 rows (all rows)")).to_be_visible()
     page.get_by_role("button", name=words.LATER_ROWS).click()
-    expect(page.get_by_text("501 to 700 of 700 rows, all there are")).to_be_visible()
+    expect(page.get_by_text("501 to 700 of 700 rows (all rows)")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name=words.DOWNLOAD_PARQUET).click()
     rows = pq.read_table(io.BytesIO(Path(download.value.path()).read_bytes()))
@@ -61,6 +63,6 @@ def test_since_when(reader: Callable[..., Reader]) -> None:
     box = page.get_by_role("textbox", name=words.CONDITION)
     box.fill("count(*) > 0")
     box.press("Control+Enter")
-    expect(page.locator(".snap-headline")).to_contain_text("True already at 20", timeout=LONG)
+    expect(page.locator(".snap-headline")).to_contain_text("Already true at 20, committed", timeout=LONG)
     expect(page.get_by_text("snapscope bisect")).to_be_visible()
     me.settled().check()

@@ -122,7 +122,7 @@ import org.apache.iceberg.util.SnapshotUtil;
  * {"ok": …, "ms": …} or {"error": {"class", "message", "causes", "at"}, "ms": …}; a failed command never ends the
  * process. The commands and their fields are documented in iceberg_java.py, which is the only caller.
  *
- * <p>Law: this file adds no judgement. What changes a table is the engine's own operation of that name on a table of
+ * <p>Invariant: this file adds no judgement. What changes a table is the engine's own operation of that name on a table of
  * HadoopTables; what is only asked happens on a {@link Fork}, the same operations over metadata held in memory.
  */
 public final class IcebergJudge {

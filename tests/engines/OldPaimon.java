@@ -42,7 +42,7 @@ import org.apache.paimon.types.RowKind;
  * Paimon from 0.4 to today, asked by JSON lines as PaimonJudge is, with the few commands that all these releases have.
  *
  * <p>A table is `warehouse/default.db/name`; its columns are k INT NOT NULL, dt STRING NOT NULL and v STRING, by dt
- * partitioned, with the primary key (dt, k) where asked. The commands are documented in paimon_old.py. Law: this file
+ * partitioned, with the primary key (dt, k) where asked. The commands are documented in paimon_old.py. Invariant: this file
  * adds no judgement; what differs between the releases is called by name.
  */
 public final class OldPaimon {

@@ -13,7 +13,7 @@ one call redirected (`_told_the_time`); nothing else in them is touched.
 The jars are fetched once by Maven and kept, with the compiled driver, in the cache of `tests.engines.lines`. Hadoop's
 client comes with PySpark.
 
-Law: nothing here judges. What the engine refuses is an `EngineError`.
+Invariant: nothing here judges. What the engine refuses is an `EngineError`.
 """
 
 from __future__ import annotations

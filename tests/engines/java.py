@@ -1,7 +1,7 @@
 """What a judge in Java takes: a JDK, jars that Maven fetches, and its driver, compiled once.
 
-Law: what is kept in the cache of `tests.engines.lines` is there as a whole or not at all, and one process at a time
-makes it: Maven's own repository does not stand two. So runs and workers side by side share it.
+Invariant: what is kept in the cache of `tests.engines.lines` is there as a whole or not at all, and one process at a
+time makes it: Maven's own repository does not stand two. So runs and workers side by side share it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A judge is a process that answers JSON lines: one command in, one answer out, in order.
 
-Law: an engine's own error is an `EngineError` and the process lives on; a silent or dead process is a `JudgeDied`.
+Invariant: an engine's own error is an `EngineError` and the process lives on; a silent or dead process is a
+`JudgeDied`.
 """
 
 from __future__ import annotations

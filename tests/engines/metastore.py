@@ -3,7 +3,7 @@
     with Metastore(directory) as hive:      # hive.uri: thrift://127.0.0.1:PORT; restart() keeps what it knows
         ...
 
-Law: nothing here judges; the engine that keeps locks and pointers is the real one.
+Invariant: nothing here judges; the engine that keeps locks and pointers is the real one.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ The jar of a release is fetched once by Maven and kept, with the compiled driver
 Hadoop's client comes with PySpark. A command on a branch takes `branch=`; every command takes `options=`, the dynamic
 table options it runs under. What a release does not have raises `EngineError` with `is_unsupported`.
 
-Law: nothing here judges. The JVM's clock and zone (UTC unless told) are the engine's.
+Invariant: nothing here judges. The JVM's clock and zone (UTC unless told) are the engine's.
 """
 
 from __future__ import annotations
@@ -146,9 +146,12 @@ class PaimonJudge(Lines):
         origin: Table | None = None,
         branch: str | None = None,
         options: Mapping[str, str] | None = None,
+        columns: Sequence[str] | None = None,
+        first_row_id: int | None = None,
     ) -> list[int]:
         """Appends or upserts. `kinds`: "+I" "-U" "+U" "-D" of each row. `overwrite`: a static partition, {} = dynamic.
-        `origin`: another table, whose rows come first.
+        `origin`: another table, whose rows come first. `columns`: of all, those that rows have, in the table's order;
+        with `first_row_id` new values of rows that are there, from that one on.
 
         `wait`: until compactions this write starts are done, so that they are in a second snapshot of this commit.
         """
@@ -165,6 +168,8 @@ class PaimonJudge(Lines):
             **{"from": None if origin is None else os.fspath(origin)},
             branch=branch,
             options=options,
+            columns=None if columns is None else list(columns),
+            first_row_id=first_row_id,
         )
 
     def prepare(self, table: Table, rows: Sequence[Row], **fields: Any) -> str:

@@ -1,4 +1,4 @@
-"""We and the engine in turns on append tables, and what either makes of the same schema changes."""
+"""We and the engine write append tables in turns; and what both make of the same schema changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`t$audit_log` of a query, beside the engine's own audit log of the same point."""
+"""`t$audit_log` in a query, compared with the engine's own audit log of the same version."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ def test_append_tables(spark: SparkSession, tmp_path: Path, java_judge: PaimonJu
     assert query(open_table(location), joined).table.to_pylist() == [{"rowkind": "+I", "id": 2}]
     java_judge.alter(location, ("add", "RowKind", "STRING"))
     java_judge.write(location, [[3, "a", "mine"]])
-    with pytest.raises(Unsupported, match="column 'rowkind' of its own"):
+    with pytest.raises(Unsupported, match="The table already has a column 'rowkind', so its rows would have two"):
         query(open_table(location), "SELECT * FROM `t$audit_log`")

@@ -1,4 +1,4 @@
-"""Automatic tags: ours are those that Java Paimon makes of the same snapshots, step by step."""
+"""Automatic tags: ours equal those that Java Paimon creates for the same snapshots, step by step."""
 
 from __future__ import annotations
 

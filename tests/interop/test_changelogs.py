@@ -1,4 +1,4 @@
-"""Long-lived changelogs: which files the engine's own expiry of them takes, beside what is predicted of it."""
+"""Long-lived changelogs: which files the engine's own expiry deletes, compared with our prediction."""
 
 from __future__ import annotations
 

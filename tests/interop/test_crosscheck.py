@@ -1,4 +1,4 @@
-"""Shapes of tables that random histories do not have: what the engine writes of them is not doubted."""
+"""Kinds of tables that random histories do not contain: what the engine writes in them is not doubted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""26 random histories of the newest engine, and some of older ones: our plan beside what the engine deletes."""
+"""26 random histories of the newest engine, and some of older ones: our plan compared with what the engine deletes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the next commit deletes by itself: foretold, and then an engine commits."""
+"""What the next commit expires automatically: predicted, and then committed by an engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""25 random histories of Iceberg tables: times, scans, diffs, expiries, what a ref costs; ours beside the engine's."""
+"""25 random histories of Iceberg tables: times, scans, diffs, expiries and ref costs, ours compared with the
+engine's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The judge of Iceberg tables, judged: by answers another program got from the same engine, by cases small enough to
 know by hand, and by holding its answers about random histories against each other and against the files on disk.
 
-Law: a judge that misreads would prove anything.
+Invariant: a judge that misreads would prove anything.
 """
 
 from __future__ import annotations

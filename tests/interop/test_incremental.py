@@ -1,4 +1,4 @@
-"""What changed between two points, beside the engine's own incremental read of the same table."""
+"""Changes between two versions, compared with the engine's own incremental read of the same table."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The judges themselves: they start, read real tables, write their own, and agree with each other.
 
-Law: a judge that misreads would prove anything, so each is held to what another engine wrote or deleted.
+Invariant: a judge that misreads would prove anything, so each is held to what another engine wrote or deleted.
 """
 
 from __future__ import annotations

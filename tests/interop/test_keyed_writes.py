@@ -1,4 +1,4 @@
-"""Primary-key tables that we write, judged by the engine that reads, compacts, expires and commits on after us."""
+"""Primary-key tables that we write, judged by the engine, which then reads, compacts, expires and commits."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def test_rows_that_could_not_be_merged_again_are_refused(spark: SparkSession, tm
         with pytest.raises((Unsupported, Invalid), match=why):
             write_keyed.upsert(store, frame(spark, SMALL, one, kinds), write.stamp(T0), kinds="__k")
         assert [entry.name for entry in store.ls("") if "staging" in entry.name] == []
-    with pytest.raises(Invalid, match="'id' may not be null"):
+    with pytest.raises(Invalid, match="The column 'id' may not be null, but"):
         write_keyed.upsert(
             store, spark.createDataFrame([(None, "x", "a")], "id int, v string, p string"), write.stamp(T0)
         )

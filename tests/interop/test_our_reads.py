@@ -1,4 +1,4 @@
-"""Tables that real engines write, read by us at every snapshot: formats, types, and columns that changed since."""
+"""Tables that real engines write, read by us at every snapshot: formats, types, and columns that have changed."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def test_nanoseconds_are_cut_off_downwards_and_that_is_said(
     found = query(open_table(location), "select * from t order by id")
     assert [shown(row["n"]) for row in found.table.to_pylist()] == [shown(floor(text)) for text in times]
     assert [shown(row["z"]) for row in found.table.to_pylist()] == [shown(floor(f"{text}Z")) for text in times]
-    assert "six digits of a second, so later ones of 'n', 'z' are cut off" in found.note
+    assert (
+        "Spark keeps six decimals of a second; further decimals of 'n', 'z' are cut off, also in comparisons"
+    ) in found.note
     for number, text in enumerate(times):
         for sign, ids in (("=", [number]), ("<=", [n for n, each in enumerate(times) if each[:26] <= text[:26]])):
             where = f"n {sign} timestamp_ntz'{text[:26]}'"

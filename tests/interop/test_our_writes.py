@@ -1,4 +1,4 @@
-"""Tables that we write, read by real Paimon and pypaimon at every point; then they and we write on, in turns."""
+"""Tables that we write, read by real Paimon and pypaimon at every version; then both continue to write, in turns."""
 
 from __future__ import annotations
 

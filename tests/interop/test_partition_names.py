@@ -1,4 +1,4 @@
-"""The engine names a directory after every kind of partition value, and our path of each file is where it lies."""
+"""The engine names a directory after every kind of partition value, and our path of each file is its real path."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_directories_are_named_as_the_engine_names_them(java_judge: PaimonJudge,
         if (kind, legacy) in UNTOLD:
             history = opened.history()
             assert len(history.incomplete) == len(values) + 1, "each holds the first one's file"
-            assert all("no metadata tells" in problem.sentence() for problem in history.problems)
+            assert all(", and the metadata does not record that." in problem.sentence() for problem in history.problems)
             continue
         objects = opened.history().objects
         ours = {row["path"] for row in objects.select(["path", "kind"]).to_pylist() if row["kind"] == "data"}

@@ -1,4 +1,4 @@
-"""Statistics as the engine writes them, in every format: no file that has a row which passes is ruled out."""
+"""Statistics as the engine writes them, in every format: no file with a matching row is skipped."""
 
 from __future__ import annotations
 

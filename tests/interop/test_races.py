@@ -256,7 +256,7 @@ def test_two_of_us_and_the_engine_write_at_the_same_time(java_judge: PaimonJudge
         assert {number for number, by in committed.items() if by == user} == told[user], lost
     assert sorted(number for numbers in told.values() for number in numbers) == list(range(9, max(committed) + 1))
     assert len(told["theirs"]) == count
-    assert all("replaced" in message or "kept coming first" in message for message in lost)
+    assert all("replaced" in message or "kept getting in first" in message for message in lost)
     newest = java_judge.refs(table)["data"]
     for user, each in zip(own, done, strict=True):
         live = {path.rsplit("/", 1)[-1] for path in newest if f"/dt={user}/" in f"/{path}"}

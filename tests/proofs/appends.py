@@ -1,4 +1,4 @@
-"""Append tables that we and the engine change in turns: rows equal after every step, tags keep theirs, no orphans."""
+"""Append tables changed by us and the engine in turns: equal rows after every step, tags keep theirs, no orphans."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _judge() -> paimon_java.PaimonJudge:
 
 @cache
 def _state() -> tempfile.TemporaryDirectory[str]:
-    """Where Spark keeps its things, for as long as this process runs."""
+    """The directory for Spark's files, for the lifetime of this process."""
     return tempfile.TemporaryDirectory(prefix="snapscope-appends-")
 
 

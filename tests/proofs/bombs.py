@@ -1,4 +1,5 @@
-"""Metadata made to exhaust a reader: packed, nested, sparse, endless or claimed, in any file of both formats."""
+"""Metadata designed to exhaust a reader: compressed, nested, sparse, endless or with false sizes, in any file of both
+formats."""
 
 from __future__ import annotations
 
@@ -20,5 +21,5 @@ def prove(seed: int) -> dict[str, int]:
         wanted = bombs.chosen(format, chance, Path(folder) / "whole", CASES)
         answers = bombs.run(format, wanted, Path(folder) / "limited")
     assert not (bad := bombs.failures(answers)), bad
-    kinds = Counter(said.partition(":")[0] if " stays" not in said else "refused" for _, said, _, _ in answers)
+    kinds = Counter(said.partition(":")[0] if " is kept" not in said else "refused" for _, said, _, _ in answers)
     return {"bombs": len(answers), "refused": kinds["refused"] + kinds["Corrupt"] + kinds["Unsupported"]}

@@ -1,4 +1,4 @@
-"""`kill -9` of a writer at a random moment of a commit; then the same commit once more."""
+"""Kill a writer with SIGKILL at a random moment of a commit, then retry the commit."""
 
 from __future__ import annotations
 

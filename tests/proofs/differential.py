@@ -1,4 +1,5 @@
-"""Random histories of a real engine: what it deletes beside what we plan, and the engine beside us after our apply."""
+"""Random histories of a real engine: what it deletes compared with our plan, and how it reads the table after our
+apply."""
 
 from __future__ import annotations
 

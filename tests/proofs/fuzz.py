@@ -1,4 +1,4 @@
-"""Damaged metadata: bytes, records and fields changed at random, then a plan and its apply."""
+"""Damaged metadata: random changes to bytes, records and fields, then a plan and its apply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in which one file is a pipe, a socket or a device: to open it may wait for ever, to read it may never end."""
+"""Tables in which one file is a pipe, a socket or a device: opening it may block forever, reading it may never end."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _replace(chance: random.Random, path: Path) -> str:
             return "a device"
         case _:
             before = Path.cwd()
-            os.chdir(path.parent)  # the name of a socket may not be long
+            os.chdir(path.parent)  # the path of a socket must be short
             try:
                 with closing(socket.socket(socket.AF_UNIX)) as own:
                     own.bind(path.name)

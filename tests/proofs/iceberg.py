@@ -1,4 +1,4 @@
-"""Random histories of Iceberg tables: every answer of ours beside the engine's Java core."""
+"""Random histories of Iceberg tables: all our results compared with the engine's Java core."""
 
 from __future__ import annotations
 

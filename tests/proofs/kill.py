@@ -1,4 +1,4 @@
-"""`kill -9` of the real command line at a random moment of an expiry; then resume, undo, or ids used again first."""
+"""Kill the real command line with SIGKILL at a random moment of an expiry, then resume, undo, or first reuse ids."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLAIM = (
 
 @cache
 def _stage() -> tuple[Stage, object]:
-    """One table for all cases, and the directory that goes with the process."""
+    """One table for all cases, in a directory that is deleted with the process."""
     directory = tempfile.TemporaryDirectory(prefix="snapscope-killed-")
     return Stage(Path(directory.name)), directory
 

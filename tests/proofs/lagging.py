@@ -1,4 +1,4 @@
-"""A store whose listings and reads disagree, answers to writes that are lost, a journal that is lost or replaced."""
+"""A store whose listings and reads disagree, lost responses to writes, a journal that is lost or replaced."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _lies(chance: random.Random, way: str, stage: Stage) -> Lies:
         case "listed and found late":
             reads = chance.randrange(1, 4)
             return Lies(how="absent", picks=lambda call, at, times: (call, at) == ("cat_file", path) and times < reads)
-        case "found and never listed":  # what nothing names cannot be known of by anybody who lists
+        case "found and never listed":  # nobody can learn from listings about what nothing references
             named = [each for each in metadata if each.startswith(("manifest/", "statistics/", "snapshot/", "schema/"))]
             return Lies(behind=hidden(chance.choice(named)))
         case "answers to writes lost":

@@ -1,4 +1,5 @@
-"""A store on which one call, or any call after some, goes wrong: refused, unavailable, cut off or half answered."""
+"""A store on which one call, or all calls after some point, fail: rejected, unavailable, interrupted or half
+answered."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def prove(seed: int) -> dict[str, int]:
 
 
 def _some(salt: int, often: int) -> Callable[[str, str, int], bool]:
-    """One of so many calls, whatever the order in which threads make them."""
+    """Pick one of this many calls, in whatever order threads make them."""
     return lambda call, path, times: crc32(f"{salt} {call} {path} {times}".encode()) % often == 0
 
 

@@ -1,4 +1,5 @@
-"""Lives of tables: every kind of commit, tags, branches, rollbacks, our changes, crashes in them, resume and undo."""
+"""Life cycles of tables: all kinds of commits, tags, branches, rollbacks, our changes, crashes in them, resume and
+undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files in odd places, copies of tables, and neighbours that look like a table's own files."""
+"""Files in unusual places, copies of tables, and neighbours that look like a table's own files."""
 
 from __future__ import annotations
 

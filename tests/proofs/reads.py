@@ -1,6 +1,6 @@
-"""Primary-key tables of every combination of what they may be, written by a real engine and read by us at every point.
+"""Primary-key tables with all combinations of options, written by a real engine and read by us at every version.
 
-A seed is one combination; the seeds after the last one go through them all again with other rows.
+A seed is one combination; higher seeds go through all of them again with other rows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _judge() -> paimon_java.PaimonJudge:
 
 @cache
 def _state() -> tempfile.TemporaryDirectory[str]:
-    """Where Spark keeps its things, for as long as this process runs."""
+    """The directory for Spark's files, for the lifetime of this process."""
     return tempfile.TemporaryDirectory(prefix="snapscope-reads-")
 
 

@@ -1,4 +1,4 @@
-"""Requests of any kind to the guard of the dashboard's server, beside its rule written a second time in plain sets."""
+"""Arbitrary requests to the guard of the dashboard's server, compared with a second implementation of its rule."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def prove(seed: int) -> dict[str, int]:
             assert found.messages == [{"type": "websocket.close", "code": 1008}], said
             counts["streams refused"] += 1
         else:
-            assert found.status in (200, 303, 403), said  # 200: a page of ours leads on, since another's link led here
+            assert found.status in (200, 303, 403), said  # 200: a page that navigates on
             assert SECRET not in "".join(found.all("location")), said
             counts["refused" if found.status == 403 else "secrets taken out of the address"] += 1
     return dict(counts)
 
 
 def _bent(chance: random.Random, value: str) -> str:
-    """The same with one letter more, less or another."""
+    """The same with one letter more, less or changed."""
     at = chance.randrange(len(value) + 1)
     return value[:at] + chance.choice(("", *LETTERS)) + value[at + chance.randint(0, 1) :]

@@ -1,4 +1,4 @@
-"""Runs against the set algebra written plainly: dictionaries of frozensets, one object at a time."""
+"""Intervals compared with plain set algebra: dictionaries of frozensets, one object at a time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def prove(seed: int) -> dict[str, int]:
 
 
 def _some(chance: random.Random, positions: int) -> frozenset[int]:
-    """A few stretches of positions, as objects really have them, or none."""
+    """A few intervals of positions, as real objects have them, or none."""
     found: set[int] = set()
     for _ in range(chance.choice((0, 1, 1, 1, 2, 3))):
         first = chance.randrange(positions)

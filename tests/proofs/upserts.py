@@ -1,6 +1,6 @@
-"""Primary-key tables that we and a real engine write in turns, beside a twin that the engine alone writes.
+"""Primary-key tables written by us and a real engine in turns, compared with a twin written by the engine alone.
 
-A seed is one life of a table; ten neighbours have different merge engines.
+A seed is one life of a table; ten neighbouring seeds have different merge engines.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _judge() -> paimon_java.PaimonJudge:
 
 @cache
 def _state() -> tempfile.TemporaryDirectory[str]:
-    """Where Spark keeps its things, for as long as this process runs."""
+    """The directory for Spark's files, for the lifetime of this process."""
     return tempfile.TemporaryDirectory(prefix="snapscope-upserts-")
 
 

@@ -1,4 +1,4 @@
-"""Actions with random values, and what is shown of each: its command line and the engines' own statements."""
+"""Random actions, and every text shown for each: the command line and the engines' own statements."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ POINTS = (
 )
 PARTITIONS = ("dt=2026-11-01", "dt=2026-11-02,region=EU", "p=it's")
 FACTS = ("times", "required", "choices", "type", "repeated", "not with others of")
-ABSENT = (0.3, 0.8)  # how often a value that may be left out is
-SAMPLES = {"Expire": 30, "Rollback": 40}  # of each kind; of any other fewer
+ABSENT = (0.3, 0.8)  # probabilities of leaving out an optional value
+SAMPLES = {"Expire": 30, "Rollback": 40}  # samples per kind of action; fewer for all others
 
 
 def some(kind: str, seed: int) -> Change:
-    """An action of this kind, with values that depend on the seed alone."""
+    """Return an action of this kind, with values that depend only on the seed."""
     chance = random.Random(f"{kind} {seed}")
     of: Any = KINDS[kind]
     given = {each.name: _value(chance, kind, each, ABSENT[seed % 2]) for each in dataclasses.fields(of)}
     if kind == "Rollback" and given["destructive"]:
-        given["any_line"] = False  # of two formats, and the command line takes only one of them
+        given["any_line"] = False  # only one of the two formats has each, and the command line accepts only one
     made: Change = of(**given)
     return made
 
@@ -83,7 +83,7 @@ def _value(chance: random.Random, kind: str, each: dataclasses.Field[Any], absen
 
 
 def shown(change: Change, options: dict[str, str]) -> dict[str, str | None]:
-    """Every text that is shown of an action beside its buttons."""
+    """Return every text shown next to an action's buttons."""
     return {
         "command": commands.of(change, LOCATION),
         "paimon": commands.call(change, TITLE, NOW_MS, options),
@@ -96,7 +96,7 @@ def options(seed: int) -> dict[str, str]:
 
 
 def flags() -> dict[str, list[str]]:
-    """Every command, `plan` kinds too, with each argument it takes: how it is spelled, how often, which values."""
+    """List every command, including the kinds of `plan`, with all arguments: spelling, number and values."""
     return dict(sorted(_flags(group(), "")))
 
 
@@ -130,7 +130,8 @@ def _told(each: click.Parameter, groups: Sequence[str]) -> str:
 
 
 def recorded() -> dict[str, Any]:
-    """What tests/core/procedures/shown.json holds: texts of random actions, and every command's flags."""
+    """Return the content of tests/core/procedures/shown.json: the texts of random actions, and the flags of every
+    command."""
     return {
         "shown": {
             f"{kind} {seed}": {"action": repr(some(kind, seed)), **shown(some(kind, seed), options(seed))}

@@ -1,17 +1,17 @@
-"""Small Paimon tables written as plain files, without Spark: what tests build their states from.
+"""Writes small Paimon tables as plain files, without Spark, to set up the states that tests need.
 
-Everything a `TableBuilder` writes has the shape of what the real engine writes (JSON snapshots, tags, schemas and
-hints; Avro manifests and manifest lists), except that data files are sparse files of the promised size: no row can be
-read from them. Names and times are the same in every run. Nothing here uses the code under test.
+Everything that a `TableBuilder` writes has the format of a real engine (JSON snapshots, tags, schemas and hints; Avro
+manifests and manifest lists), except that data files are sparse files of the declared size, so no rows can be read from
+them. Names and times are the same in every run. Nothing here uses the code under test.
 
     table = TableBuilder(tmp_path / "default.db" / "orders", partition_keys=["dt"])
     first = table.file(1_000, rows=10, partition=("2026-01-01",))
     table.commit([first])
     table.tag("v1")
     table.commit([table.file(900)], [first], kind="COMPACT")
-    table.expire([1])          # removes snapshot-1 and whatever only it held
+    table.expire([1])          # removes snapshot-1 and everything that only it held
 
-`STATES` are the ten named states every page of the dashboard is shown.
+`STATES` are the ten named states that every page of the dashboard must handle.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Value = str | int | None
 
 @dataclass(frozen=True)
 class DataFile:
-    """One data file; its identity is everything but sizes, rows, schema and source."""
+    """A data file. Its identity consists of everything except sizes, rows, schema and source."""
 
     name: str
     bytes: int
@@ -55,7 +55,7 @@ class DataFile:
     bucket: int = 0
     level: int = 0
     schema_id: int = 0
-    source: int | None = 0  # 0 append, 1 compaction, None where old writers left it out
+    source: int | None = 0  # 0 append, 1 compaction, None for old writers that did not write it
     extra: tuple[str, ...] = ()
     external: str | None = None
 
@@ -66,7 +66,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class IndexFile:
-    """One index file; `kind` is `HASH` or `DELETION_VECTORS`."""
+    """An index file; `kind` is `HASH` or `DELETION_VECTORS`."""
 
     name: str
     bytes: int
@@ -78,20 +78,20 @@ class IndexFile:
 
 @dataclass(frozen=True)
 class _Commit:
-    """What one snapshot holds, for the plain set algebra of `expire`."""
+    """The files that a snapshot holds, for the set operations of `expire`."""
 
     document: Mapping[str, Any]
     paths: frozenset[str]
     changelog_paths: frozenset[str]
     live: Mapping[tuple[Any, ...], DataFile]
-    manifests: tuple[Mapping[str, Any], ...]  # records of base and delta list together
+    manifests: tuple[Mapping[str, Any], ...]  # records of base and delta list
     index: tuple[IndexFile, ...]
     index_manifest: str | None
 
 
 @dataclass
 class _Shared:
-    """What all branches of a table have in common: the directory, the names given out so far, all commits."""
+    """State shared by all branches of a table: the directory, the names used so far, and all commits."""
 
     root: Path
     partition_keys: tuple[str, ...]
@@ -101,7 +101,7 @@ class _Shared:
 
 
 class TableBuilder:
-    """One branch of one table on local disk; the main one makes the table."""
+    """One branch of one table on local disk. The builder of the main branch creates the table."""
 
     def __init__(
         self,
@@ -118,10 +118,10 @@ class TableBuilder:
         _parent: TableBuilder | None = None,
         _branch: str = "main",
     ) -> None:
-        """Make the directory and `schema-0`. `step_ms` is the time between commits that name no time of their own;
-        `forms` are those of `manifest_bytes`, which one commit after another writes its metadata in."""
+        """Create the directory and `schema-0`. `step_ms` is the time between commits without an explicit time; `forms`
+        are the formats of `manifest_bytes` that successive commits write their metadata in, in turn."""
         self.branch_name = _branch
-        self.user = "builder" if _branch == "main" else f"builder of {_branch}"  # two writers never bear one name
+        self.user = "builder" if _branch == "main" else f"builder of {_branch}"  # names of writers are unique
         self.codec = codec
         self.forms = tuple(forms)
         self.step_ms = step_ms
@@ -145,7 +145,7 @@ class TableBuilder:
 
     @property
     def root(self) -> Path:
-        """The table's directory, the same for every branch."""
+        """The directory of the table, the same for all branches."""
         return self._shared.root
 
     def schema(
@@ -156,7 +156,7 @@ class TableBuilder:
         ids: Sequence[int] | None = None,
         time_ms: int | None = None,
     ) -> int:
-        """Write the next `schema-N`; later commits and files use it. Column ids count from 0 unless given."""
+        """Write the next `schema-N`, for use by later commits and files. Column ids start at 0 unless given."""
         if columns is not None:
             numbers = list(ids) if ids is not None else list(range(len(columns)))
             self._columns: list[dict[str, Any]] = [
@@ -195,7 +195,7 @@ class TableBuilder:
         prefix: str = "data-",
         write: bool = True,
     ) -> DataFile:
-        """Make a data file of `size` bytes (sparse on disk). `extra` are suffixes of files lying beside it."""
+        """Create a data file of `size` bytes (sparse on disk). `extra` are suffixes of additional files next to it."""
         name = f"{prefix}{self._uuid()}-0.parquet"
         made = DataFile(
             name, size, rows, partition, bucket, level, self.schema_id, source,
@@ -207,7 +207,7 @@ class TableBuilder:
         return made
 
     def index_file(self, size: int = 100, **fields: Any) -> IndexFile:
-        """Make an index file; `fields` as in `IndexFile`."""
+        """Create an index file; `fields` as in `IndexFile`."""
         made = IndexFile(f"index-{self._uuid()}-0", size, **fields)
         self._sparse(f"index/{made.name}", size)
         return made
@@ -228,9 +228,9 @@ class TableBuilder:
         fields: Mapping[str, Any] | None = None,
         hints: bool = True,
     ) -> int:
-        """Commit the next snapshot and return its id. `index` replaces the whole index, None carries it forward.
+        """Commit the next snapshot and return its id. `index` replaces the whole index; None keeps the current one.
 
-        `id` jumps ahead (a gap); `fields` are further JSON fields, taken as they are.
+        `id` skips ahead, leaving a gap; `fields` are additional JSON fields, written as they are.
         """
         adds, deletes, changelog = list(adds), list(deletes), list(changelog)
         last = self._last
@@ -303,7 +303,7 @@ class TableBuilder:
         created: dt.datetime | None = None,
         retained_s: float | None = None,
     ) -> None:
-        """Write a tag: the bytes of the snapshot, and both time fields where a retention is given."""
+        """Write a tag: the snapshot's JSON, and both time fields if a retention is given."""
         made = self.commits[self._last_id if snapshot_id is None else snapshot_id]
         document = dict(made.document)
         if retained_s is not None:
@@ -315,7 +315,7 @@ class TableBuilder:
         self._json(f"tag/tag-{name}", document)
 
     def branch(self, name: str, tag: str | None = None) -> TableBuilder:
-        """Cut a branch from a tag (or an empty one) and return the builder of its own commits."""
+        """Create a branch from a tag (or an empty one) and return a builder for its commits."""
         made = TableBuilder(
             self.root, _parent=self, _branch=name, step_ms=self.step_ms, codec=self.codec, forms=self.forms
         )
@@ -333,11 +333,11 @@ class TableBuilder:
         return made
 
     def consumer(self, name: str, next_snapshot: int) -> None:
-        """Write a streaming reader's progress."""
+        """Write the progress of a consumer."""
         self._json(f"consumer/consumer-{name}", {"nextSnapshot": next_snapshot})
 
     def hints(self, *, earliest: object = None, latest: object = None) -> None:
-        """Write hints as they are told, right or wrong; None leaves a hint alone, `""` empties it."""
+        """Write hints with the given values, right or wrong; None leaves a hint unchanged, `""` empties it."""
         for name, value in (("EARLIEST", earliest), ("LATEST", latest)):
             if value is not None:
                 self._write(f"snapshot/{name}", str(value).encode())
@@ -347,12 +347,12 @@ class TableBuilder:
         self._json(f"changelog/changelog-{number}", self.commits[number].document)
 
     def delete_tag(self, name: str) -> None:
-        """Delete a tag file and whatever only it held."""
+        """Delete a tag file and everything that only it held."""
         (self.path / f"tag/tag-{name}").unlink()
         self._free(self.tags.pop(name).paths)
 
     def expire(self, numbers: Iterable[int], *, free: bool = True, hints: bool = True) -> None:
-        """Delete snapshot files and, unless told otherwise, whatever nobody holds any more."""
+        """Delete snapshot files and, with `free`, all files that nothing holds any more."""
         gone = [self.commits.pop(number) for number in numbers]
         for commit in gone:
             (self.path / f"snapshot/snapshot-{commit.document['id']}").unlink()
@@ -362,13 +362,13 @@ class TableBuilder:
             self.hints(earliest=min(self.commits))
 
     def held(self) -> frozenset[str]:
-        """Every path under the table that some snapshot or tag of some branch needs, JSON files left out."""
+        """Return every path in the table that a snapshot or tag of any branch needs, except JSON files."""
         commits = [c for line in self._shared.lines for c in line.commits.values()]
         tagged = [c.paths for line in self._shared.lines for c in line.tags.values()]
         return frozenset().union(*tagged, *(c.paths | c.changelog_paths for c in commits))
 
     def live(self) -> list[DataFile]:
-        """Live files of the newest commit."""
+        """Return the current files of the latest commit."""
         return list(self._last.live.values()) if self._last else []
 
     # files ------------------------------------------------------------------------------------------------------
@@ -404,7 +404,7 @@ class TableBuilder:
         self._write(relative, json.dumps(document, indent=2, separators=(",", " : ")).encode())
 
     def _manifest(self, entries: Sequence[tuple[int, DataFile]]) -> Mapping[str, Any]:
-        """Write one manifest and return its record for a list."""
+        """Write a manifest and return its record for a manifest list."""
         name = f"manifest-{self._uuid()}-0"
         data = self._encoded("entry", [_entry(kind, file) for kind, file in entries])
         self._write(f"manifest/{name}", data, self.root)
@@ -455,7 +455,7 @@ class TableBuilder:
 
 
 def _row(values: tuple[Value, ...]) -> bytes:
-    """A BinaryRow of texts and 8-byte integers with its arity in front, as manifests store partitions."""
+    """Encode texts and 8-byte integers as a BinaryRow preceded by its arity, as manifests store partitions."""
     width = ((len(values) + 63 + 8) // 64) * 8
     header = bytearray(width)
     slots, tail = bytearray(), bytearray()
@@ -475,7 +475,7 @@ def _row(values: tuple[Value, ...]) -> bytes:
 
 
 def _directory(value: Value) -> str:
-    """Partition text as it stands in a directory name (for the plain texts and numbers used here)."""
+    """Format a partition value for a directory name (only for the plain texts and numbers used here)."""
     return "__DEFAULT_PARTITION__" if value is None or not str(value).strip() else str(value)
 
 
@@ -557,7 +557,7 @@ def _avro(which: str, records: Sequence[Mapping[str, Any]], codec: str) -> bytes
 
 @dataclass(frozen=True)
 class State:
-    """A warehouse in a state every page must cope with. `then` happens after a page has been shown once."""
+    """A warehouse in a state that every page must handle. `then` runs after the page has been shown once."""
 
     build: Callable[[Path], None]  # fills an existing empty directory
     table: str | None = "orders"  # name of the table in database `default`; None = there is none

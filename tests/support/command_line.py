@@ -1,4 +1,4 @@
-"""The command line, run in this process: its exit status and the one JSON document it prints."""
+"""Runs the command line in this process and returns its exit status and its one JSON document."""
 
 from __future__ import annotations
 

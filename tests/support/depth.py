@@ -1,5 +1,5 @@
-"""How many examples a property is tried on: few and always the same ones, or with `SNAPSCOPE_DEEP=50` fifty times as
-many and new ones in every run."""
+"""The number of examples for property tests: by default few and always the same, with `SNAPSCOPE_DEEP=50` fifty times
+as many and new ones in every run."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ FACTOR = int(os.environ.get("SNAPSCOPE_DEEP", "1"))
 
 
 def tries(examples: int) -> settings:
-    """The settings of one property."""
+    """Return the settings of a property test."""
     return settings(max_examples=examples * FACTOR, derandomize=FACTOR == 1, database=None)

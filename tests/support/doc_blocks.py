@@ -1,6 +1,6 @@
-"""Code blocks of README and docs, and how each is run as a reader would run it: line by line, in one directory a page.
+"""Finds the code blocks in README and docs, and runs them as a reader would: line by line, in one directory per page.
 
-Law: a block in a shell, Python or SQL is run unless the line before it says why not: `<!-- not run: REASON -->`.
+Invariant: a shell, Python or SQL block is run unless the line before it gives a reason: `<!-- not run: REASON -->`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from tests.support.places import ROOT
 
 RUN = ("sh", "python", "sql")
-SHOWN = ("text", "json", "mermaid")  # what a program prints, a document, a picture
+SHOWN = ("text", "json", "mermaid")  # program output, a document, a picture
 PAGES = [
     *(ROOT / name for name in ("README.md", "README.zh.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
@@ -35,7 +35,7 @@ ENTRY = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`note` is the HTML comment on the line before the block, "" where there is none."""
+    """A code block. `note` is the HTML comment on the line before it, or ""."""
 
     page: Path
     line: int
@@ -49,7 +49,7 @@ class Block:
 
     @property
     def reason(self) -> str:
-        """Why it is not run; "" where it is."""
+        """Return why the block is not run; "" if it is."""
         return self.note.removeprefix(NOT_RUN) if self.note.startswith(NOT_RUN) else ""
 
     @property
@@ -66,14 +66,15 @@ def blocks(page: Path) -> list[Block]:
 
 
 def snapscope(words: list[str]) -> int:
-    """The program that `pip install` would put on the PATH, in this process."""
+    """Run the installed program's entry point in this process."""
     module, _, name = ENTRY.partition(":")
     status: int = getattr(import_module(module), name)(words)
     return status
 
 
 def commands(text: str) -> list[list[str]]:
-    """A block's lines as words, where all of them are plain calls of `snapscope`; else none: a shell reads it."""
+    """Split a block into commands if all lines are plain calls of `snapscope`; otherwise return nothing, because it
+    needs a shell."""
     if re.search(
         r"[$|;&<>`]|^(?!snapscope |#|$)", re.sub(r"'[^']*'|\"[^\"$`]*\"", "_", text.replace("\\\n", " ")), re.MULTILINE
     ):
@@ -83,9 +84,10 @@ def commands(text: str) -> list[list[str]]:
 
 
 def run(block: Block, names: dict[str, Any], programs: Path) -> None:
-    """Runs a block in the current directory; a program that fails is an AssertionError that names the block.
+    """Run a block in the current directory. A failure raises an AssertionError that names the block.
 
-    `names` are the page's Python names; `programs` is a directory with a `snapscope` for shells."""
+    `names` are the page's Python variables; `programs` is a directory that contains `snapscope` for shells.
+    """
     match block.language:
         case "python":
             exec(compile(block.text, block.place, "exec"), names)
@@ -101,7 +103,7 @@ def run(block: Block, names: dict[str, Any], programs: Path) -> None:
 
 
 def in_shell(block: Block, settings: Mapping[str, str]) -> None:
-    """As a shell runs it that ends at the first failure, also one within a pipe."""
+    """Run a block in a shell that exits at the first failure, including failures within a pipe."""
     words = ["bash", "-euo", "pipefail", "-c", block.text]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **settings}
     done = subprocess.run(
@@ -111,7 +113,7 @@ def in_shell(block: Block, settings: Mapping[str, str]) -> None:
 
 
 def make_program(directory: Path) -> Path:
-    """A directory with `snapscope` as an installation has it, for this checkout and this Python."""
+    """Create a directory with a `snapscope` executable for this checkout and this Python."""
     module, _, name = ENTRY.partition(":")
     program = directory / "snapscope"
     code = f"import sys; from {module} import {name}; sys.exit({name}())"

@@ -1,7 +1,7 @@
-"""Requests of any kind to the guard, without a socket, and its rule written a second time.
+"""Arbitrary requests to the guard, without a socket, and a second implementation of its rule.
 
-`may_pass` is the rule in plain sets, from the texts of RFC 6265, RFC 6455 and Fetch Metadata; the guard's own code has
-no part in it.
+`may_pass` implements the rule with plain sets, from the texts of RFC 6265, RFC 6455 and Fetch Metadata, and without the
+guard's own code.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PATHS = (
 
 
 class Behind:
-    """The app behind the guard: counts who reached it."""
+    """The app behind the guard; counts the requests that reach it."""
 
     def __init__(self) -> None:
         self.scopes: list[Any] = []
@@ -99,7 +99,7 @@ def ask(
     async def send(message: Any) -> None:
         messages.append(message)
 
-    with pytest.raises(StopIteration):  # it waits for nothing here, so it needs no loop: a browser's may be running
+    with pytest.raises(StopIteration):  # nothing is awaited, so no event loop is needed: a browser's may be running
         copy_context().run(Guard(behind, SECRET, PORT, hosts)(scope, receive, send).__await__().send, None)
     return Answer(messages, behind)
 
@@ -116,7 +116,7 @@ def may_pass(kind: str, method: str, query: str, headers: Headers, hosts: tuple[
     if of("origin") not in [[f"{scheme}://{host}"] for scheme in schemes] and not (is_read and not of("origin")):
         return False
     if "token" in [part.split("=")[0] for part in query.split("&")] and is_read:
-        return False  # a redirection, or refused
+        return False  # redirected or rejected
     if set(of("sec-fetch-site")) - {"same-origin", "none"}:
         return False
     port = host.split(":")[1]

@@ -1,4 +1,4 @@
-"""metadata.json documents for tests, one of each version, complete and small."""
+"""Small but complete metadata.json documents for tests, one per format version."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def snapshot(number: int, parent: int | None, time_ms: int, location: str, **mor
 
 
 def document(version: int = 2, location: str = "file:/tmp/t", **more: Any) -> Json:
-    """Two snapshots on main, a tag on the first."""
+    """Create a document with two snapshots on main and a tag on the first."""
     found: Json = {
         "format-version": version,
         "table-uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1",

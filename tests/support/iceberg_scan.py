@@ -1,4 +1,4 @@
-"""Which deletes apply to which data files of one point, by the rule that queries read by."""
+"""Determines which delete files apply to which data files of a version, by the rule that queries use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 
 
 def scan(place: TableLocation, found: Metadata, schema_id: int, snapshot: int) -> list[tuple[Row, tuple[Row, ...]]]:
-    """Each data file, by path, with the delete files that apply to it, all by their paths in the table."""
+    """Return each data file, by path, with the delete files that apply to it; all paths are relative to the table."""
     rows = iceberg.scan(place, _manifests(place), found, schema_id, snapshot)
     told = [(_told(data), tuple(map(_told, deletes))) for data, deletes in rows]
     return sorted(told, key=lambda each: each[0]["path"])
@@ -23,7 +23,7 @@ def scan(place: TableLocation, found: Metadata, schema_id: int, snapshot: int) -
 
 @lru_cache(8)
 def _manifests(place: TableLocation) -> IcebergManifests:
-    """Manifests of a table, each decoded once."""
+    """Read the manifests of a table, each decoded once."""
     return IcebergManifests()
 
 

@@ -1,4 +1,4 @@
-"""Iceberg tables for tests: the shared ones read where they lie, and copies whose metadata says where they lie."""
+"""Iceberg tables for tests: shared ones that are read in place, and copies with rewritten locations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SMALL = SMALL_TABLES / "iceberg"
 
 @cache
 def as_if_there(root: Path) -> tuple[History, Metadata]:
-    """The history of a table read where it lies, as if that were the place its metadata names."""
+    """Read the history of a table as if it were at the location in its metadata."""
     store = Store(str(root))
     found, document = references.read(store)
     place = TableLocation.of(store, document.location, document.properties)
@@ -37,7 +37,8 @@ def as_if_there(root: Path) -> tuple[History, Metadata]:
 
 
 def moved(source: Path, target: Path, location: str | None = None) -> Path:
-    """A copy whose metadata says that it is where it is, or at `location`. Position-delete files stay as they are."""
+    """Copy a table and set the location in its metadata to the copy's, or to `location`. Position delete files are
+    unchanged."""
     shutil.copytree(source, target)
     newest = max(target.glob("metadata/*.metadata.json*"))
     old, new = json.loads(_text(newest))["location"], location or f"file://{target}"
@@ -53,8 +54,8 @@ def moved(source: Path, target: Path, location: str | None = None) -> Path:
 
 
 def relocated(source: Path, target: Path, old: str) -> Path:
-    """A copy of a table that believes to be at `old`, whatever its manifests hold: its position deletes name its files,
-    too, and lose their bounds."""
+    """Copy a table that was written for the location `old`; position delete files are rewritten too, and lose their
+    bounds."""
     shutil.copytree(source, target)
 
     def there(value: Any) -> Any:
@@ -86,7 +87,7 @@ def relocated(source: Path, target: Path, old: str) -> Path:
 
 
 def read_avro(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, str]]:
-    """Schema, records and own metadata of a container."""
+    """Return the schema, records and metadata of an Avro file."""
     reader = fastavro.reader(io.BytesIO(path.read_bytes()))
     metadata = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
     return json.loads(reader.metadata["avro.schema"]), list[Any](reader), metadata

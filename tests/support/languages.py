@@ -1,4 +1,4 @@
-"""What the dashboard says in a language, whatever the language of the test's own thread; and a language made up."""
+"""The dashboard's texts in a given language, whatever the language of the test's own thread; and a pseudo-language."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from tests import catalogues
 
 PSEUDO = "xx"
 OPEN, CLOSE = "⟦", "⟧"
-KEPT = re.compile(  # what no language translates: values, bold, commands, tags, icons, formats of dates, options, ids
+KEPT = re.compile(  # untranslatable parts: values, bold, commands, tags, icons, date formats, options, ids
     r"\{[^{}]*\}|%\{[^}]*\}|%-?[A-Za-z]|`[^`]*`|<[^>]+>|&\w+;|:material/\w+:|https?://\S+"
 )
 ACCENTS = str.maketrans("aeiouycnsAEIOUYCNS", "áéíóúýçñšÁÉÍÓÚÝÇÑŠ")
 
 
 class SaidIn:
-    """`SaidIn("zh").REFRESH` is what `words.REFRESH` is for a Chinese reader; so is what its functions return."""
+    """`SaidIn("zh").REFRESH` returns what `words.REFRESH` is for a Chinese reader, and likewise for the results of
+    functions."""
 
     def __init__(self, chosen: str) -> None:
         self._chosen = chosen
@@ -41,7 +42,8 @@ class SaidIn:
 
 
 def pseudo(text: str) -> str:
-    """`⟦Ŕéfŕéšh····⟧`: letters with accents, in brackets, two fifths longer; what no language translates is kept."""
+    """Pseudo-localize: `⟦Ŕéfŕéšh····⟧` with accents, brackets and two fifths more length; untranslatable parts are
+    kept."""
     if not re.search("[A-Za-z]", KEPT.sub("", text)):
         return text
     parts, at = [], 0
@@ -53,7 +55,7 @@ def pseudo(text: str) -> str:
 
 
 def write_pseudo(folder: Path) -> Path:
-    """The catalogue of the made-up language: one file, as any language is."""
+    """Write the catalogue of the pseudo-language, a single file like those of other languages."""
     template = catalogues.template()
     made = Catalog(locale="en")
     for message in template:

@@ -1,4 +1,4 @@
-"""Where tests find things: the repository, and real tables with what a real engine did to them."""
+"""Paths for tests: the repository, and real tables with the recorded behaviour of a real engine."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ SMALL_TABLES = ROOT / "tests" / "tables"
 
 
 def find_tables() -> Path:
-    """The directory that holds `paimon/tables.json`, `paimon/goldens.json` and `paimon/default.db`.
+    """Find the directory that holds `paimon/tables.json`, `paimon/goldens.json` and `paimon/default.db`.
 
-    `$SNAPSCOPE_SHARED/tables` where that is set (and then it must be there), else `../shared/tables` beside the
-    checkout, else the small copies in `tests/tables`, which have the same layout.
+    `$SNAPSCOPE_SHARED/tables` if set (it must then exist), else `../shared/tables` next to the checkout, else the small
+    copies in `tests/tables`, which have the same layout.
     """
     named = os.environ.get("SNAPSCOPE_SHARED")
     if named:
@@ -26,4 +26,4 @@ def find_tables() -> Path:
 
 
 TABLES = find_tables()
-"""Read only: copy a table before changing it."""
+"""Read-only: copy a table before changing it."""

@@ -1,4 +1,4 @@
-"""Ports of servers that must be told theirs."""
+"""Ports for servers that do not choose one themselves."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _next = itertools.count(10_000 + os.getpid() % 1_000 * 20)
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that stays free until its server takes it: out of a stretch of this process's own, below
-    those that systems hand out to whoever connects or asks for any."""
+    """Return a port of 127.0.0.1 that stays free until its server takes it. It comes from a range reserved for this
+    process, below the system's ephemeral ports."""
     for port in itertools.islice(_next, 20):
         with socket.socket() as found:
             try:

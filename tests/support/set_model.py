@@ -1,7 +1,8 @@
-"""Who holds what, by plain sets: a second, slow reading of a table that shares no code with the one under test.
+"""Which holder holds which files, computed with plain sets: an independent, slow implementation without code under
+test.
 
-`read(path)` opens a local table with `json` and `fastavro` alone and answers, per holder, the set of paths it holds
-and its live files. Everything else is set algebra, written as the law says it:
+`read(path)` opens a local table with only `json` and `fastavro`, and returns for each holder the set of paths it holds
+and its current files. Everything else is set algebra, as in the definition:
 
     freed(D) = { x : somebody in D holds x, and nobody outside D does }
 """
@@ -19,14 +20,14 @@ from typing import Any
 from tests.support.formats import manifest_bytes
 
 Row = tuple[str, int, int, str, int, int, int, str | None, str]
-"""path, bytes, rows, partition, bucket, level, schema_id, source, format: one live file."""
+"""A current file: path, bytes, rows, partition, bucket, level, schema_id, source, format."""
 
 ESCAPED = {chr(code) for code in [*range(0x20), 0x7F]} | set("\"#%'*/:=?\\{}[]^")
 
 
 @dataclass(frozen=True)
 class Holder:
-    """One name and what it keeps. `live` is empty for changelogs, which have no live set."""
+    """A holder and the files it keeps. `live` is empty for changelogs."""
 
     point: str
     paths: frozenset[str]
@@ -35,7 +36,7 @@ class Holder:
 
 @dataclass
 class Model:
-    """Every holder of a table by its point, and the kind of every path (the first kind it is met as)."""
+    """All holders of a table by version text, and the kind of every path (the first kind it occurs as)."""
 
     holders: dict[str, Holder] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class Model:
 
 
 def read(root: Path) -> Model:
-    """Read a whole, healthy table."""
+    """Read a complete, healthy table."""
     return _Reading(root).model
 
 
@@ -68,7 +69,7 @@ class _Reading:
         self.root = root
         self.model = Model()
         self.schema = self._schema(root)
-        kept = ("schema", "snapshot", "tag")  # a branch that is going may be an empty directory for a moment
+        kept = ("schema", "snapshot", "tag")  # a branch that is being deleted may briefly be an empty directory
         named = (root / "branch").glob("branch-*")
         branches = sorted(each for each in named if any(_named(each / kind, f"{kind}-") for kind in kept))
         found = [("", root), *((f"branch:{each.name.removeprefix('branch-')}/", each) for each in branches)]
@@ -127,7 +128,7 @@ class _Reading:
     # what a document names ----------------------------------------------------------------------------------------
 
     def _view(self, document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """What a snapshot and a tag of it hold alike."""
+        """Return what a snapshot and a tag of it both hold."""
         yield from self._lists(document)
         for entry in self._live_entries(document):
             yield from ((path, "data") for path in self._files(entry))
@@ -155,7 +156,7 @@ class _Reading:
 
     def _changes(self, document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         name = document.get("changelogManifestList")
-        if name and (self.root / "manifest" / name).is_file():  # not so where a tag became a snapshot again
+        if name and (self.root / "manifest" / name).is_file():  # missing if a tag became a snapshot again
             yield from self._list(name)
             for entry in self._entries(name):
                 if entry["_KIND"] == 0:
@@ -168,7 +169,7 @@ class _Reading:
             yield from _records(self.root / "manifest" / record["_FILE_NAME"])
 
     def _live_entries(self, document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """The scan rule: every identity that is ADDed, less every identity that is DELETEd, in whatever order."""
+        """Apply the scan rule: all ADDed identities minus all DELETEd ones, in any order."""
         names = [name for name in (document["baseManifestList"], document["deltaManifestList"]) if name is not None]
         entries = [entry for name in names for entry in self._entries(name)]
         gone = {_identity(entry) for entry in entries if entry["_KIND"] == 1}
@@ -243,7 +244,7 @@ def _escape(text: str) -> str:
 
 
 def _value(data: bytes, number: int, of: str) -> str | None:
-    """The directory text of field `number` of a BinaryRow behind its arity: texts, whole numbers and days."""
+    """Format field `number` of a BinaryRow preceded by its arity, as in a directory name: texts, integers and dates."""
     arity = int.from_bytes(data[:4], "big")
     row = data[4:]
     bit = 8 + number

@@ -1,6 +1,6 @@
-"""Deletion vectors written by the words of their specifications: the other side of core's decoder.
+"""Deletion vectors written according to their specifications, independent of core's decoder.
 
-Law: nothing here uses core.
+Invariant: nothing here uses core.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MAGIC_32, MAGIC_64 = 1581511376, 1681511377
 
 
 def roaring(values: Sequence[int], *, runs: bool) -> bytes:
-    """The portable form, as its specification says it: containers of runs, else arrays, else bits."""
+    """Encode the portable format of the specification: run containers, else arrays, else bitmaps."""
     containers: dict[int, list[int]] = {}
     for value in sorted(set(values)):
         containers.setdefault(value >> 16, []).append(value & 0xFFFF)
@@ -48,7 +48,7 @@ def packed(low: Sequence[int], runs: bool) -> bytes:
 
 
 def vector(values: Sequence[int], *, wide: bool, runs: bool = False) -> tuple[bytes, int]:
-    """(entry, size as the index manifest says it)."""
+    """Return (entry, size as in the index manifest)."""
     if wide:
         highs = sorted({value >> 32 for value in values})
         parts = [

@@ -1,9 +1,9 @@
-"""A directory served over WebHDFS, as Hadoop's name and data nodes do: a remote store that fsspec reads by itself.
+"""Serves a directory over WebHDFS, like Hadoop's name and data nodes: a remote store that fsspec supports directly.
 
     with serving(tmp_path) as at:              # webhdfs://127.0.0.1:PORT/
         open_table(f"{at}/default.db/t")
 
-Only what reading takes: GETFILESTATUS, LISTSTATUS and OPEN with its redirect.
+Only implements what reading needs: GETFILESTATUS, LISTSTATUS and OPEN with its redirect.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _API = "/webhdfs/v1"
 
 @contextmanager
 def serving(root: Path) -> Iterator[str]:
-    """The URL of `root`, readable by every process of this machine until the end."""
+    """Yield the URL of `root`, readable by every process of this machine."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Node", (_Node,), {"root": root}))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -75,7 +75,7 @@ class _Node(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: a test's own failure says what went wrong."""
+        """Log nothing: a failed test shows what went wrong."""
 
 
 def _status(path: Path) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Answers, plans and receipts without their words: `python -m tests.support.wording WORDING PLACE` prints them as JSON,
-with every sentence of the program worded by `WORDING`.
+"""Answers, plans and receipts without their texts: `python -m tests.support.wording WORDING PLACE` prints them as JSON,
+with every message reworded by `WORDING`.
 
-A wording changes `Told`, through which every sentence of the core goes, before any module of the core makes one.
-Words of the dashboard are changed by name, as pages ask for them.
+A wording patches `Told`, which all messages of core use, before any core module creates one. Texts of the dashboard are
+replaced by name, when pages read them.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ TEXTS = frozenset(
     "headline reasons rules warnings notes native message remedy why rule engine_note breaks prevented_by problem "
     "problems words note told deletes expires ends best_drops_untold text".split()
 )
-"""Keys of answers that hold sentences. Each is compared by how many there are."""
+"""Keys whose values are messages. Only their number is compared."""
 SAID: list[str] = []
-"""Which words a page asked for."""
+"""Texts that a page used."""
 CHANCE = frozenset("run journal_head id started_ms ended_ms hash at_ms who host seconds".split())
 """Keys that differ from run to run."""
 
 
 def worded(wording: str) -> Callable[[str], str]:
-    """How a sentence is worded: as it is, at random (the same text in the same way), or all alike."""
+    """Return a function that rewords a message: unchanged, randomly (but the same text always alike), or all
+    identical."""
     if wording == "plain":
         return str
     if wording == "alike":
@@ -87,7 +88,7 @@ def _reworded(value: Any, word: Callable[[str], str]) -> Any:
 
 
 def build(place: Path) -> None:
-    """Tables of both formats, with all that a program could be told of them."""
+    """Create tables of both formats that cause as many messages as possible."""
     from tests.support.builders import TableBuilder
     from tests.support.execution import ground, iceberg_ground
     from tests.support.iceberg_tables import PYICEBERG, moved
@@ -101,7 +102,7 @@ def build(place: Path) -> None:
     place.mkdir(parents=True)
     ground.small_table(ground.warehouse(place))
     newest = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
-    cut = replaced("cut", **newest)  # the engine breaks a branch, and strands what it does not see
+    cut = replaced("cut", **newest)  # the engine breaks a branch, and strands files that it does not see
     cut.tag("v", 2)
     cut.branch("dev", "v")
     cut.delete_tag("v")
@@ -122,7 +123,7 @@ def build(place: Path) -> None:
     kept = doubtful.file()
     doubtful.commit([kept, doubtful.file()])
     doubtful.commit([doubtful.file()], [each for each in doubtful.live() if each is not kept], kind="OVERWRITE")
-    (doubtful.root / "bucket-0" / kept.name).unlink()  # what goes may be what is meant
+    (doubtful.root / "bucket-0" / kept.name).unlink()  # such files may be the ones in question
     (doubtful.root / "bucket-0" / "data-00000000-0000-0000-0000-000000000000-0.parquet").write_bytes(b"x")
     unread = replaced("unread", **newest)
     unread.tag("odd", 2)
@@ -133,7 +134,7 @@ def build(place: Path) -> None:
 
 
 def outer(place: Path) -> None:
-    """A table with files under a root of its own, and in another table's directory below it."""
+    """Create a table with files under its own outside root, and inside a nested table's directory."""
     from tests.support.builders import DataFile, TableBuilder
 
     root = place / "outer"
@@ -205,14 +206,14 @@ CHANGES = (
 
 
 def bare(value: Any, key: str = "") -> Any:
-    """An answer without its sentences and without what is chance."""
+    """Remove messages and random values from an answer."""
     if key in CHANCE:
         return None
     if key in TEXTS:
         return len(value) if isinstance(value, list | dict) else value is not None
     if isinstance(value, dict):
         return {name: bare(each, name) for name, each in value.items()}
-    if key == "points" and value and isinstance(value[0], list):  # a journal's: point, whether it was to stay, why
+    if key == "points" and value and isinstance(value[0], list):  # of a journal: version, kept?, why
         return [[point, keep, len(why)] for point, keep, why in value]
     return [bare(each) for each in value] if isinstance(value, list) else value
 
@@ -241,7 +242,7 @@ def _documents(text: str) -> Iterator[str]:
 
 
 def values(place: Path) -> Iterator[tuple[str, Any]]:
-    """What pages are made of."""
+    """Yield the values that pages are made of."""
     from core.analysis import expiration_dates
     from core.errors import SnapscopeError
     from core.model.actions import CreateTag, Expire
@@ -282,7 +283,7 @@ def main() -> None:
 
 
 def facts(wording: str, place: Path) -> Any:
-    """What the program answers in this wording, each time on the same tables at the same place."""
+    """Return the program's answers with this wording, always for the same tables in the same place."""
     built = place / "built"
     if not built.exists():
         build(place / "w")

@@ -1,4 +1,4 @@
-"""A page of the dashboard, opened without a browser."""
+"""Opens a page of the dashboard without a browser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ APP = ROOT / "dashboard" / "app.py"
 
 
 def newest_job(kind: str) -> background_jobs.Job | None:
-    """The newest job of a kind that this test started."""
+    """Return the newest job of a kind that this test started."""
     return max(
         (each for each in background_jobs._jobs.values() if each.kind == kind),
         key=lambda each: each.started_s,
@@ -27,13 +27,13 @@ def newest_job(kind: str) -> background_jobs.Job | None:
 
 @dataclass
 class Page:
-    """A page of the dashboard as AppTest runs it."""
+    """A page of the dashboard, run by AppTest."""
 
-    test: AppTest = field(repr=False)  # a page's whole tree in the words of a failed assertion takes gigabytes
+    test: AppTest = field(repr=False)  # the repr of a whole page tree in a failed assertion would take gigabytes
 
     @property
     def text(self) -> str:
-        """Everything a reader could read, without tags."""
+        """Return all text that a reader can see, without tags."""
         found = [unescape(re.sub(r"<[^>]+>", " ", each.proto.body)) for each in self.test.get("html")]
         for kind in (
             "markdown",
@@ -58,7 +58,7 @@ class Page:
         return self
 
     def check(self) -> None:
-        """Nothing failed that nobody foresaw, and Streamlit shows no error box of its own."""
+        """Check that there was no unexpected error and that Streamlit shows no error box of its own."""
         assert not self.test.exception, [each.value for each in self.test.exception]
         assert "Snapscope itself failed" not in self.text, self.text
         assert not self.test.error, [each.value for each in self.test.error]

@@ -1,4 +1,4 @@
-"""Somebody who reads the dashboard in a real browser."""
+"""A user of the dashboard in a real browser."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from playwright.sync_api import Page
 
 from dashboard import words
 
-PROBES = ("/_stcore/health", "/_stcore/host-config")  # Streamlit looks below a page's address for its server first
+PROBES = ("/_stcore/health", "/_stcore/host-config")  # Streamlit first looks for its server below the page's path
 
 
-PATIENCE_MS = 120_000  # a machine busy with the rest of the tests answers, if late
+PATIENCE_MS = 120_000  # a machine that is busy with other tests responds late
 
 
 class Reader:
-    """Somebody in front of the dashboard."""
+    """A user in front of the dashboard."""
 
     def __init__(self, page: Page, home: str, warehouse: Path | None) -> None:
         self.page = page
@@ -37,57 +37,70 @@ class Reader:
             self.complaints.append(f"asked another server: {request.url}")
 
     def open(self, address: str = "") -> Reader:
-        """An address of the reader's own warehouse: `page?table=…`."""
+        """Open a URL in the user's own warehouse: `page?table=…`."""
         page, _, asked = address.partition("?")
-        secret, self.secret = self.secret, ""  # the browser keeps it in a cookie from then on
+        secret, self.secret = self.secret, ""  # from now on the browser keeps it in a cookie
         said = "&".join(filter(None, (self.where.rstrip("&"), asked, secret)))
         self.page.goto(f"{self.home}{page}{said and '?'}{said}")
         first, opens = self.page.locator(".st-key-top"), self.page.locator(".st-key-entering-open button")
         first.or_(opens).wait_for(state="attached")
         if opens.count():
-            opens.click()  # another place than the one that is served
+            opens.click()  # the location is not the one that is served
             first.wait_for(state="attached")
         return self.settled()
 
     def settled(self) -> Reader:
-        """Wait until the server has nothing more to say."""
+        """Wait until the server has finished the current run."""
         self.page.wait_for_selector('[data-testid="stMainBlockContainer"]')
-        self.page.wait_for_timeout(100)  # an event on its way has not left the page yet
-        self.page.evaluate(f"() => fetch('{PROBES[0]}').then(answer => answer.text())")  # a busy server comes round
-        self.page.wait_for_timeout(100)  # and its word that it runs is back
+        self.page.wait_for_timeout(100)  # an event may not have been sent yet
+        self.page.evaluate(f"() => fetch('{PROBES[0]}').then(answer => answer.text())")  # waits for a busy server
+        self.page.wait_for_timeout(100)  # by then the message that it is running has arrived
         self.page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
         return self
 
     def go(self, label: str) -> Reader:
-        """A link of the navigation or of a panel, by its words."""
+        """Click a link in the navigation or a panel, by its text."""
         self.page.get_by_role("link", name=label, exact=True).first.click()
         return self.settled()
 
     def allow_changes(self, label: str = words.WRITABLE) -> Reader:
-        """What a reader who wants to change something does first; `label` in the page's language."""
+        """Turn on changes, as a user must do first; `label` is in the page's language."""
         self.page.get_by_test_id("stCheckbox").get_by_text(label, exact=True).click()
         return self.settled()
 
     def unhurried(self) -> Reader:
-        """Give the queries of this page all the time it offers."""
+        """Set the longest time limit that this page offers for queries."""
+        longest = self.page.get_by_role("option", name="300", exact=True)
         self.page.get_by_role("combobox", name=words.TIMEOUT).click()
-        self.page.get_by_role("option", name="300", exact=True).click()
+        self.page.wait_for_timeout(500)
+        if not longest.is_visible():  # the page was redrawn just then, which closes the list
+            self.settled().page.get_by_role("combobox", name=words.TIMEOUT).click()
+        longest.click()
         return self.settled()
 
     def dots(self) -> list[tuple[str, float, float]]:
-        """`(point, x, y)` of every snapshot on the chart, from left to right."""
+        """Return `(point, x, y)` for every snapshot on the chart with a mark of its own, from left to right."""
+        return self._marks("markers")
+
+    def clusters(self) -> list[tuple[str, float, float]]:
+        """Return `(window, x, y)` for every mark that stands for several commits, from left to right."""
+        return self._marks("markers+text")
+
+    def _marks(self, mode: str) -> list[tuple[str, float, float]]:
         self.page.wait_for_selector(".js-plotly-plot .scatterlayer .point", state="attached")
         found = self.page.evaluate(
-            """() => { const graph = document.querySelector('.js-plotly-plot');
+            """mode => { const graph = document.querySelector('.js-plotly-plot');
             const at = graph.getBoundingClientRect(), layout = graph._fullLayout;
-            return graph._fullData.filter(d => d.yaxis === 'y' && d.mode === 'markers').flatMap(d => d.x.map((x, i) =>
-              [d.customdata[i][0], at.x + layout.xaxis._offset + layout.xaxis.d2p(x),
-               at.y + layout.yaxis._offset + layout.yaxis.d2p(d.y[i])])); }"""
+            const marks = graph._fullData.filter(d => d.yaxis === 'y' && d.mode === mode && d.customdata);
+            return marks.flatMap(d => d.x.map((x, i) => [
+               d.customdata[i][0], at.x + layout.xaxis._offset + layout.xaxis.d2p(x),
+               at.y + layout.yaxis._offset + layout.yaxis.d2p(d.y[i])])); }""",
+            mode,
         )
         return sorted((tuple(each) for each in found), key=lambda dot: dot[1])
 
     def snapshots(self) -> list[str]:
-        """Retained snapshots of main that can be hit with a mouse: no other dot lies within 16 pixels."""
+        """Return main's retained snapshots that can be clicked: no other dot is within 16 pixels."""
         dots = self.dots()
         return [
             name
@@ -96,23 +109,24 @@ class Reader:
         ]
 
     def click_dot(self, point: str) -> Reader:
-        """Click the dot of a point."""
+        """Click the dot of a snapshot."""
         x, y = next((x, y) for name, x, y in self.dots() if name == point)
         self.page.mouse.move(x, y)
         self.page.mouse.click(x, y)
         return self.settled()
 
     def choose_row(self, row: int) -> Reader:
-        """Tick a row of the first grid: grids are painted, so they are hit by place."""
+        """Select a row of the first grid. Grids are drawn on a canvas, so rows are clicked by position."""
         grid = self.page.locator('[data-testid="stDataFrame"]').first
-        grid.click(position={"x": 18, "y": 52 + 35 * row})  # waits until it stands still
+        grid.click(position={"x": 18, "y": 52 + 35 * row})  # waits until it stops moving
         return self.settled()
 
     def text(self) -> str:
         return self.page.locator('[data-testid="stMainBlockContainer"]').inner_text()
 
     def check(self) -> None:
-        """No error box of ours or Streamlit's, nothing on the console, nothing hidden beyond the right edge."""
+        """Check that there are no error boxes (ours or Streamlit's), no console messages, and nothing beyond the right
+        edge."""
         assert self.complaints == []
         assert self.page.locator('[data-testid="stException"], .snap-error').all_inner_texts() == []
         wider = self.page.evaluate(

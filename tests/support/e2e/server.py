@@ -1,4 +1,4 @@
-"""A dashboard as a server of its own."""
+"""A dashboard in a separate server process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core import serve
 
 @contextlib.contextmanager
 def served(warehouse: Path, hold: Path) -> Iterator[str]:
-    """The address of a server that opens that warehouse; its writers get time until there is no file `hold`."""
+    """Start a server on a warehouse and yield its URL. Runs keep waiting for writers while the file `hold` exists."""
     serving = serve.start([str(warehouse)], 0, program=["-m", "tests.e2e.serving", str(hold)])
     try:
         yield serving.address

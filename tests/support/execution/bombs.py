@@ -1,7 +1,7 @@
-"""Files made to exhaust a reader, put in the place of every kind of metadata file of both formats; the judge is memory.
+"""Files designed to exhaust a reader, in place of each kind of metadata file of both formats. Memory use decides.
 
-A reader runs in a process of its own, whose memory and processor time are limited. Each bomb must be answered by one of
-our errors that names the file, or told of by name beside what was read: nothing else, and no more memory than `MOST`.
+A reader runs in a separate process with limited memory and CPU time. For each bomb it must raise one of our errors that
+names the file, or report the file by name next to what it could read, and use no more memory than `MOST`.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from core.table import open_table
 from tests.support.execution import ground, iceberg_ground
 from tests.support.places import ROOT
 
-MOST = 1 << 30  # bytes of memory that a reader may take for one bomb
-ROOM = 3 << 30  # of address space, so that no mistake takes the machine down
-SECONDS = 60  # of processor time, for one bomb
+MOST = 1 << 30  # bytes of memory that a reader may use for one bomb
+ROOM = 3 << 30  # limit of the address space, to protect the machine from mistakes
+SECONDS = 60  # CPU seconds per bomb
 LONG = 1 << 34
 
-Bomb = Callable[[Path, bytes], None]  # puts itself where a file of that content was
+Bomb = Callable[[Path, bytes], None]  # replaces a file with the given content
 
 
 def _written(make: Callable[[bytes], bytes]) -> Bomb:
@@ -127,19 +127,19 @@ def schema_of(content: bytes) -> Any:
 
 @functools.cache
 def zeros(codec: bytes, size: int) -> bytes:
-    """A block of so many zeros, packed as far as that codec can."""
+    """Compress a block of zeros of this size, as far as the codec can."""
     match codec:
         case b"deflate":
             engine = zlib.compressobj(9, wbits=-15)
             return b"".join(engine.compress(bytes(1 << 20)) for _ in range(size >> 20)) + engine.flush()
-        case b"zstandard":  # blocks of 128 kB, each four bytes long: what the frame says of its size is a lie
+        case b"zstandard":  # blocks of 128 kB, four bytes each; the frame's declared size is false
             each = (1 << 17 << 3 | 1 << 1).to_bytes(3, "little") + b"\0"
             return b"\x28\xb5\x2f\xfd\x00\x58" + each * (size >> 17) + (1).to_bytes(3, "little")
         case b"bzip2":
             return bz2.compress(bytes(size))
         case b"xz":
             return lzma.compress(bytes(size))
-        case b"snappy":  # says so, and copies from itself
+        case b"snappy":  # declares its size, and copies from itself
             out, left = bytearray(), size
             while left > 0x7F:
                 out.append(left & 0x7F | 0x80)
@@ -261,7 +261,7 @@ def iceberg(root: Path) -> Path:
 
 
 def packed(root: Path) -> Path:
-    """As `iceberg`, its newest metadata gzipped."""
+    """Gzip the newest metadata of an `iceberg` table."""
     newest = iceberg_ground.newest(iceberg_ground.small_table(root))
     newest.with_name(newest.name.replace(".metadata.json", ".gz.metadata.json")).write_bytes(
         gzip.compress(newest.read_bytes())
@@ -274,7 +274,7 @@ TABLES: dict[str, Callable[[Path], Path]] = {"paimon": paimon, "iceberg": iceber
 
 
 def places(format: str, root: Path) -> Iterator[tuple[str, dict[str, Bomb]]]:
-    """One file of each kind that a plan reads, of branches too, and what may be put there."""
+    """List one file of each kind that a plan reads, including those of branches, and the bombs for it."""
     seen = set()
     for path in sorted(ground.disk(root)):
         content = (root / path).read_bytes()
@@ -311,7 +311,7 @@ def chosen(format: str, chance: random.Random, directory: Path, most: int | None
 
 
 def look(root: Path) -> str:
-    """What is said of a table: the error, or all that is told beside what was read."""
+    """Return what is reported about a table: the error, or all problems next to what was read."""
     try:
         table = open_table(str(root))
         heads = table.heads()
@@ -332,7 +332,7 @@ def memory(name: str) -> int:
 
 
 def child(format: str, wanted: list[list[str]], directory: str) -> None:
-    """Try these bombs one after another; a line of JSON each."""
+    """Try these bombs one after another; print one line of JSON for each."""
     good = TABLES[format](ground.warehouse(Path(directory)))
     bombs = dict(places(format, good))
     print(json.dumps(["good", look(good), 0, 0]), flush=True)
@@ -340,18 +340,18 @@ def child(format: str, wanted: list[list[str]], directory: str) -> None:
     for path, name in wanted:
         before = (good / path).read_bytes()
         bombs[path][name](good / path, before)
-        Path("/proc/self/clear_refs").write_text("5")  # the most memory is counted from here
+        Path("/proc/self/clear_refs").write_text("5")  # reset the peak memory counter
         base, began = memory("VmHWM"), sum(os.times()[:2])
         resource.setrlimit(resource.RLIMIT_CPU, (int(began) + SECONDS, resource.RLIM_INFINITY))
         said = look(good)
         print(json.dumps([f"{path}: {name}", said, memory("VmHWM") - base, sum(os.times()[:2]) - began]), flush=True)
         (good / path).unlink()
         (good / path).write_bytes(before)
-    os._exit(0)  # a decoder may be left running
+    os._exit(0)  # a decoder may still be running
 
 
 def run(format: str, wanted: list[list[str]], directory: Path) -> list[tuple[str, str, int, float]]:
-    """Answers of a limited reader: (bomb, what was said, bytes of memory, seconds). Raises where it did not answer."""
+    """Return a limited reader's results: (bomb, message, bytes of memory, seconds). Raises if it did not respond."""
     code = f"from tests.support.execution import bombs; bombs.child({format!r}, {wanted!r}, {str(directory)!r})"
     environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
     done = subprocess.run(
@@ -367,7 +367,7 @@ def run(format: str, wanted: list[list[str]], directory: Path) -> list[tuple[str
 
 
 def failures(answers: list[tuple[str, str, int, float]]) -> list[str]:
-    """Bombs that nobody named, or that took too much."""
+    """List the bombs that were not reported by name, or that took too much memory."""
     found = []
     for bomb, said, taken, seconds in answers:
         path = bomb.partition(": ")[0]

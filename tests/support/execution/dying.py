@@ -1,7 +1,7 @@
-"""A store and a journal that die before the n-th effect, as a killed process does: nothing runs afterwards.
+"""A store and a journal that fail before the n-th effect, as in a killed process: nothing runs afterwards.
 
-Each write, delete and removed directory is one effect; each journal entry is two, so that one can die with the entry
-on disk and nobody told.
+Each write, deletion and removed directory is one effect. Each journal entry is two, so that a process can die after the
+entry is on disk but before the call returns.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from tests.support.execution import ground
 
 
 class Death(BaseException):
-    """The process ends here."""
+    """The process dies here."""
 
 
 @dataclass
 class Life:
-    """How many effects are left (None: as many as there are). What was done is in `log`.
+    """The number of effects left (None: unlimited). `log` lists what was done.
 
-    `is_fault`: instead of dying, one effect is refused by the store, and everything after it goes well.
+    With `is_fault`, the store rejects one effect instead of dying, and everything after it succeeds.
     """
 
     left: int | None = None
@@ -59,7 +59,7 @@ class Life:
 
 
 class MortalStore(Store):
-    """A store whose effects are counted."""
+    """A store that counts its effects."""
 
     def __init__(self, location: str, life: Life) -> None:
         super().__init__(location)
@@ -91,7 +91,7 @@ class MortalStore(Store):
 
 
 class MortalJournal(Journal):
-    """A journal whose entries are counted, before and after they are on disk. A fault of the store is none of it."""
+    """A journal that counts its entries, before and after they are written. Store faults do not affect it."""
 
     def __init__(self, path: Path, life: Life) -> None:
         super().__init__(path)
@@ -122,7 +122,7 @@ class MortalJournal(Journal):
 
 
 def dies(table: TableBuilder, change: Change, at: str, *, count: int = 1) -> str:
-    """Carry a change out up to right before the n-th effect that begins with `at`; answers the run's id."""
+    """Run a change up to just before the n-th effect whose name starts with `at`; return the run id."""
 
     class Watched(Life):
         seen = 0

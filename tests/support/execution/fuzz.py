@@ -1,13 +1,14 @@
-"""Damages a small table's metadata at random, plans and applies changes on it, and asks whether anything needed went.
+"""Damages the metadata of a small table at random, plans and applies changes on it, and checks that no needed file is
+deleted.
 
-The table is read whole before it is damaged; what the points that a plan keeps need then is the law. A damaged table
-may be refused, or lead to a smaller plan; never may a needed file go, nor any other error but ours be raised.
+The table is read before it is damaged; what the kept versions need at that time decides. A damaged table may be
+rejected, or lead to a smaller plan. A needed file must never be deleted, and only our own errors may be raised.
 
-Two kinds of damage. Bytes: bits that flip, pieces that are cut, doubled, moved, zeroed, numbers that change a digit.
-Records: a well-formed Avro file with one field of one record changed, a record lost, doubled or taken from elsewhere,
-with or without the counts beside it kept right.
+There are two kinds of damage. Bytes: flipped bits; pieces cut, duplicated, moved or zeroed; changed digits. Records: a
+well-formed Avro file in which one field of one record is changed, or a record is lost, duplicated or taken from
+elsewhere, with or without matching counts in other files.
 
-Law: what nobody could tell is no case (see `nobody_tells`), and nothing else is left out.
+Invariant: damage that cannot be detected is not a case (see `nobody_tells`); nothing else is left out.
 """
 
 from __future__ import annotations
@@ -44,16 +45,16 @@ Damage = Callable[[random.Random, bytes, list[bytes]], bytes]
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of one damaged table."""
+    """The result for one damaged table."""
 
-    kind: str  # refused at opening, at planning, at applying; carried out; planned; told by nothing
+    kind: str  # rejected at opening, planning or applying; carried out; planned; undetectable
     damage: str
-    lost: tuple[tuple[str, str], ...]  # (kept point, file it needs)
+    lost: tuple[tuple[str, str], ...]  # (kept version, file it needs)
 
 
 @dataclasses.dataclass
 class Subject:
-    """A whole table, what its points need, and a place where it is damaged."""
+    """An undamaged table, what its versions need, and a directory in which copies are damaged."""
 
     good: Path
     root: Path
@@ -64,7 +65,7 @@ class Subject:
 
 
 def subject(directory: Path, chance: random.Random) -> Subject:
-    """A small table of random shape: partitions, compactions, upgrades, indexes, tags, a branch, merged manifests."""
+    """Create a small random table: partitions, compactions, upgrades, indexes, tags, a branch, merged manifests."""
     before, builders.MERGE_AFTER = builders.MERGE_AFTER, chance.choice((3, 4, 30))
     try:
         return _subject(directory, chance)
@@ -118,7 +119,7 @@ def _subject(directory: Path, chance: random.Random) -> Subject:
 
 
 def _drop_sizes(line: TableBuilder) -> None:
-    """As writers up to 1.0 did: a snapshot does not tell its lists' sizes."""
+    """Drop the sizes of manifest lists, as writers up to 1.0 did."""
     number = line._last_id
     commit = line.commits[number]
     document = {key: value for key, value in commit.document.items() if not key.endswith("ListSize")}
@@ -174,7 +175,7 @@ def zero(chance: random.Random, data: bytes, _: list[bytes]) -> bytes:
 
 
 def digit(chance: random.Random, data: bytes, _: list[bytes]) -> bytes:
-    """A digit changes: names that share a uuid differ in their last digit alone."""
+    """Change a digit: names that share a uuid differ only in their last digit."""
     places = [found.start() for found in re.finditer(rb"[0-9]", data)]
     if not places:
         return flip(chance, data, [])
@@ -183,7 +184,7 @@ def digit(chance: random.Random, data: bytes, _: list[bytes]) -> bytes:
 
 
 def other(chance: random.Random, data: bytes, others: list[bytes]) -> bytes:
-    """The content of another file of the same kind: a restore that went wrong."""
+    """Replace the content by that of another file of the same kind, as after a failed restore."""
     return chance.choice(others)
 
 
@@ -198,7 +199,7 @@ BYTES: tuple[Damage, ...] = (flip, flip, scribble, cut, remove, insert, double, 
 
 
 def records(chance: random.Random, data: bytes, others: list[bytes]) -> bytes:
-    """One thing changes in a well-formed file; the size of the file is kept where padding can keep it."""
+    """Change one thing in a well-formed file; padding keeps the file size if possible."""
     reader = fastavro.reader(io.BytesIO(data))
     schema, codec = reader.writer_schema, reader.codec
     found: list[Any] = list(reader)
@@ -224,7 +225,7 @@ def records(chance: random.Random, data: bytes, others: list[bytes]) -> bytes:
 
 
 def _field(chance: random.Random, record: dict[str, Any], found: list[Any]) -> dict[str, Any]:
-    """The record with one field changed: to a neighbour's value, or by a little."""
+    """Change one field of a record: to a neighbour's value, or slightly."""
     name = chance.choice(sorted(record))
     value = record[name]
     theirs = chance.choice(found)[name]
@@ -249,7 +250,7 @@ def _field(chance: random.Random, record: dict[str, Any], found: list[Any]) -> d
 
 
 def fields(chance: random.Random, data: bytes, others: list[bytes]) -> bytes:
-    """One field of a JSON document is lost, renamed, retyped or takes another document's value."""
+    """Remove, rename or retype one field of a JSON document, or give it another document's value."""
     document = json.loads(data)
     name = chance.choice(sorted(document))
     what = chance.randrange(5)
@@ -273,15 +274,15 @@ def fields(chance: random.Random, data: bytes, others: list[bytes]) -> bytes:
 
 
 def nobody_tells(root: Path, path: str, before: bytes) -> str | None:
-    """Why a damage of this file leaves a table that is whole by itself, though another than before; None otherwise.
+    """Explain why damage to this file leaves a consistent, if different, table; None otherwise.
 
-    What then goes is what a table like that does not need: no reader could know better.
+    What is then deleted is not needed by that table, and no reader could know better.
     """
     after = (root / path).read_bytes()
     name = path.rpartition("/")[2]
     if name.startswith("index-manifest-"):
         was, now = _index_files(before), _index_files(after)
-        # Its size and number of entries are written nowhere. A file that is not there, or not of its size, tells.
+        # Its size and number of entries are not recorded anywhere. A missing file or a wrong size can be detected.
         if was is None or now is None or now >= was:
             return None
         return "an index manifest of fewer files" if all(_is_there(root, *each) for each in now - was) else None
@@ -312,7 +313,7 @@ def _manifests(root: Path, document: dict[str, Any]) -> list[str] | None:
 
 
 def _index_files(data: bytes) -> set[tuple[str, int]] | None:
-    """Names and sizes; None where it cannot be read."""
+    """Return names and sizes; None if the file cannot be read."""
     try:
         return {(each["_FILE_NAME"], each["_FILE_SIZE"]) for each in _records(data)}
     except Exception:  # noqa: BLE001 - whatever damaged bytes make of a decoder
@@ -336,7 +337,7 @@ def _documents(root: Path) -> list[Path]:
 
 
 def kinds(root: Path) -> dict[str, list[str]]:
-    """Metadata files by kind."""
+    """Group the metadata files by kind."""
     found: dict[str, list[str]] = {}
     for path in sorted(ground.disk(root)):
         directory, _, name = path.rpartition("/")
@@ -348,7 +349,7 @@ def kinds(root: Path) -> dict[str, list[str]]:
 
 
 def case(given: Subject, chance: random.Random) -> Outcome:
-    """Damage the table once, then plan and perhaps apply one change on it."""
+    """Damage the table once, then plan and possibly apply one change."""
     ground.copied(given.good, given.root)
     by_kind = kinds(given.root)
     weights = {"manifest": 5, "manifest-list": 4, "index-manifest": 3, "snapshot": 4, "tag": 3}
@@ -396,7 +397,7 @@ def _try(given: Subject, change: Change, damage: str, is_applied: bool) -> Outco
         ground.age(given.root, ground.files(given.root), START_MS / 1000)
     try:
         table = open_table(str(given.root))
-        history = table.history(table.heads())  # as it is: nobody is about to write it well
+        history = table.history(table.heads())  # read as is: no writer is going to complete it
     except SnapscopeError:
         return Outcome("refused at opening", damage, ())
     try:
@@ -421,7 +422,7 @@ def _try(given: Subject, change: Change, damage: str, is_applied: bool) -> Outco
 
 
 def run(seed: int, cases: int) -> tuple[Counter[str], list[Outcome]]:
-    """Cases on one table; how they ended, and those in which something needed was lost."""
+    """Run cases on one table; return counts of the results, and the cases in which a needed file was lost."""
     chance = random.Random(seed)
     directory = Path(tempfile.mkdtemp(prefix="snapscope-fuzz-"))
     ended: Counter[str] = Counter()
@@ -440,7 +441,8 @@ def run(seed: int, cases: int) -> tuple[Counter[str], list[Outcome]]:
 
 
 def run_apart(seeds: Sequence[int], cases: int) -> tuple[Counter[str], list[Outcome]]:
-    """As `run`, each seed in a process of its own: a decoder that never ends takes a core for as long as it lives."""
+    """Run each seed in a separate process, because a decoder that never ends occupies a core for as long as its process
+    lives."""
     ended: Counter[str] = Counter()
     bad = []
     with ProcessPoolExecutor(2, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:

@@ -1,7 +1,7 @@
-"""What the tests of applied changes stand on: what is on disk, what every kept point needs, and a table's files copied.
+"""Shared by tests of applied changes: the files on disk, the files every kept version needs, and copies of tables.
 
-Two judges, neither of which uses the code under test: the plain sets that `TableBuilder` keeps, and
-`tests.support.set_model`, which reads the table's files by itself.
+Two independent oracles, neither of which uses the code under test: the sets that `TableBuilder` maintains, and
+`tests.support.set_model`, which reads the table's files itself.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from tests.support import set_model
 from tests.support.builders import DAY_MS, START_MS, DataFile, TableBuilder
 
 LATE_MS = START_MS + 10_000 * DAY_MS
-"""A `now` at which every commit of a builder is old."""
+"""A `now` at which all commits of a builder are old."""
 
 OWN = ("snapshot", "tag", "changelog", "schema", "consumer", "branch")
-"""Directories of references: everything else under a table is what references hold."""
+"""Directories of references. Everything else in a table is held by references."""
 
 
 def warehouse(directory: Path) -> Path:
-    """A warehouse in which changes are carried out; answers the place of a table."""
+    """Create a warehouse in which changes are run; return the path for a table."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / DEMO_MARKER).touch()
     return directory / "default.db" / "orders"
 
 
 def small_table(root: Path, **options: str) -> TableBuilder:
-    """Nine commits with a compaction, an overwrite, changelogs, extra files, an index and statistics; three tags; a
-    branch with a commit of its own. Everything in it is freed by some change."""
+    """Create a table of nine commits with a compaction, an overwrite, changelogs, extra files, an index, statistics,
+    three tags and a branch with its own commit. Some change frees each of its files."""
     table = TableBuilder(root, partition_keys=["dt"], options=options)
 
     def made(size: int, day: int = 1, **fields: Any) -> DataFile:
@@ -68,7 +68,7 @@ def open_with(store: Store, manifests: PaimonManifests | None = None) -> Table:
 
 
 def disk(root: Path) -> frozenset[str]:
-    """Every file under a table."""
+    """Return every file in a table."""
     return frozenset(_walk(root))
 
 
@@ -79,7 +79,7 @@ def _walk(root: Path) -> Iterator[str]:
 
 
 def references(root: Path) -> dict[str, bytes]:
-    """The bytes of all that names something: snapshots, tags, changelogs, schemas, consumers; no hints."""
+    """Return the bytes of all references: snapshots, tags, changelogs, schemas, consumers; not hints."""
     found = {}
     for path in disk(root):
         parts = path.split("/")
@@ -89,13 +89,13 @@ def references(root: Path) -> dict[str, bytes]:
 
 
 def files(root: Path) -> frozenset[str]:
-    """Everything that references hold or once held."""
+    """Return all files that references hold or once held."""
     return frozenset(path for path in disk(root) if path.split("/")[0] not in OWN)
 
 
 def broken(root: Path) -> list[tuple[str, str]]:
-    """(point, path) for every file that a point of any branch needs and that is not there. The judge of every test:
-    it reads all lists and manifests itself, and fails where one is missing."""
+    """Return (version, path) for every file that a version of any branch needs and that is missing. This is the oracle
+    of every test: it reads all lists and manifests itself, and fails if one is missing."""
     model = set_model.read(root)
     return [
         (point, path)
@@ -106,12 +106,12 @@ def broken(root: Path) -> list[tuple[str, str]]:
 
 
 def unheld(root: Path) -> frozenset[str]:
-    """Files on disk that no point names."""
+    """Return the files on disk that no version references."""
     return files(root) - set_model.read(root).paths()
 
 
 def copied(source: Path, target: Path) -> Path:
-    """A fresh copy of a table in place of whatever is there, with the same times of modification."""
+    """Replace `target` with a fresh copy of a table, with the same modification times."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target, symlinks=True)
     return target
@@ -123,8 +123,8 @@ def age(root: Path, paths: Collection[str], epoch_s: float) -> None:
 
 
 def roll_back(table: TableBuilder, number: int, tag: str | None = None) -> None:
-    """As the engine does: every newer snapshot and tag file goes, no data does; a tag's expired snapshot is written
-    anew."""
+    """Roll back as the engine does: delete every newer snapshot and tag file, but no data; write a tag's expired
+    snapshot again."""
     for newer in sorted((each for each in table.commits if each > number), reverse=True):
         (table.path / f"snapshot/snapshot-{newer}").unlink(missing_ok=True)
         del table.commits[newer]
@@ -141,7 +141,7 @@ def roll_back(table: TableBuilder, number: int, tag: str | None = None) -> None:
 
 
 def gone_for_good(table: TableBuilder) -> None:
-    """What the builder knows of the snapshots that went."""
+    """Make the builder forget the deleted snapshots."""
     for number in list(table.commits):
         if not (table.path / f"snapshot/snapshot-{number}").is_file():
             del table.commits[number]
@@ -149,7 +149,7 @@ def gone_for_good(table: TableBuilder) -> None:
 
 @contextmanager
 def while_settling(act: Callable[[], object]) -> Iterator[None]:
-    """Something happens while an apply waits for writers: after all references went, before anything is read again."""
+    """Run `act` while an apply waits for writers: after all references were removed, before anything is read again."""
     before = grace_period.wait
 
     def wait(*_: object) -> None:

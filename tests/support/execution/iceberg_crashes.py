@@ -1,4 +1,4 @@
-"""Runs on a Hadoop table that died before a named effect."""
+"""Runs on a Hadoop table that died before a given effect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.execution.iceberg_ground import LATE_MS
 
 
 def cut_off(root: Path, change: Change, at: str) -> str:
-    """A run that died right before its first effect that begins with `at`."""
+    """Start a run that dies just before its first effect whose name starts with `at`."""
 
     class Watched(Life):
         def effect(self, what: str) -> None:

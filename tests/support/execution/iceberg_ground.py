@@ -1,12 +1,12 @@
-"""What the tests of applied changes to Iceberg tables stand on: real tables moved to where they may be changed, another
-client that commits by itself, and a judge that reads metadata and manifests without the code under test.
-"""
+"""Shared by tests of applied changes to Iceberg tables: real tables moved to a writable place, another client that
+commits on its own, and an oracle that reads metadata and manifests without the code under test."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,11 @@ from tests.support.iceberg_tables import PYICEBERG, SMALL, moved, read_avro
 
 Json = dict[str, Any]
 LATE_MS = 4_000_000_000_000
-"""A `now` at which every snapshot is old."""
+"""A `now` at which all snapshots are old."""
 
 
 def small_table(root: Path, **properties: str) -> Path:
-    """Four appends (s0 to s3), a tag on the second and a branch on the third; nothing in it is claimed only."""
+    """Create four appends (s0 to s3), a tag on the second and a branch on the third; all files exist."""
     root.parent.mkdir(parents=True, exist_ok=True)
     moved(PYICEBERG / "hadoop_path", root)
 
@@ -42,7 +42,7 @@ def small_table(root: Path, **properties: str) -> Path:
 
 
 def java_table(name: str, root: Path) -> Path:
-    """A table of a random history, its claimed data files made as empty ones of their size."""
+    """Copy a table of a random history and create its missing data files as empty files of the right size."""
     root.parent.mkdir(parents=True, exist_ok=True)
     moved(SMALL / "java_random" / name, root)
     for path, size in needed(root).items():
@@ -64,7 +64,7 @@ def document(root: Path) -> Json:
 
 
 def commit(root: Path, change: Callable[[Json], object]) -> Path:
-    """Another client commits: the next version by exclusive create, then the hint."""
+    """Commit as another client: exclusively create the next version, then write the hint."""
     before = newest(root)
     own = json.loads(before.read_bytes())
     own["metadata-log"] = [
@@ -74,8 +74,10 @@ def commit(root: Path, change: Callable[[Json], object]) -> Path:
     change(own)
     version = int(before.name[1:].split(".")[0]) + 1
     path = root / f"metadata/v{version}.metadata.json"
-    with path.open("x") as file:
-        json.dump(own, file)
+    whole = root / f"metadata/{uuid.uuid4()}.tmp"
+    whole.write_text(json.dumps(own))
+    os.link(whole, path)  # as engines rename: no reader sees half of it; fails if the version exists
+    whole.unlink()
     (root / "metadata/version-hint.text").write_text(str(version))
     return path
 
@@ -85,7 +87,7 @@ def ids(root: Path) -> list[int]:
 
 
 def needed(root: Path) -> dict[str, int]:
-    """Path and bytes of everything that any snapshot of the newest metadata needs."""
+    """Return path and size of every file that any snapshot of the newest metadata needs."""
     own = document(root)
     found: dict[str, int] = {}
 
@@ -115,12 +117,12 @@ def needed(root: Path) -> dict[str, int]:
 
 
 def broken(root: Path) -> list[str]:
-    """What the newest metadata needs and is not there. A list or manifest that is gone fails outright."""
+    """Return the missing files that the newest metadata needs. A missing list or manifest fails outright."""
     return sorted(path for path in needed(root) if not (root / path).is_file())
 
 
 def told(root: Path) -> Json:
-    """What the newest metadata says, without what every commit changes."""
+    """Return the newest metadata, without what every commit changes."""
     own = document(root)
     for name in ("metadata-log", "last-updated-ms"):
         own.pop(name, None)
@@ -128,14 +130,14 @@ def told(root: Path) -> Json:
 
 
 def disk(root: Path) -> frozenset[str]:
-    """Every file but metadata and litter of writes that were cut off."""
+    """Return every file except metadata and leftovers of interrupted writes."""
     found = (path for path in root.rglob("*") if path.is_file())
     names = (str(path.relative_to(root)) for path in found)
     return frozenset(name for name in names if not name.endswith((".metadata.json", ".tmp", "version-hint.text")))
 
 
 def copied(source: Path, target: Path) -> Path:
-    """A table put back as it was, at the same place."""
+    """Restore a table in place."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target)
     return target

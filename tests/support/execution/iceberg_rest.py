@@ -1,4 +1,4 @@
-"""A REST catalog of one process: the protocol over a SQL catalog, which does the commits. It can drop an answer."""
+"""A REST catalog in this process: the protocol on top of a SQL catalog, which commits. It can drop responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from pyiceberg.table import CommitTableRequest
 
 @dataclass
 class Server:
-    """`drops`: the answers of so many commits are lost after they were done; `before`: happens before one commit."""
+    """A server. `drops`: lose the responses of this many commits after they were done; `before`: call this before a
+    commit."""
 
     uri: str
     backing: str
@@ -32,7 +33,7 @@ class Server:
 
 @contextmanager
 def serving(backing: str) -> Iterator[Server]:
-    """A server on a free port of this machine."""
+    """Start a server on a free local port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""What may happen to a journal while a run is written to it."""
+"""What can happen to a journal while a run writes to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLAN = {"change": {"names": ["v"]}, "fingerprint": "f"}
 
 @dataclass
 class Ground:
-    """A journal, and copies of it: `older` from before the run, `kept` as it was when it was attacked."""
+    """A journal and copies of it: `older` from before the run, `kept` from the time of the attack."""
 
     path: Path
     older: bytes = b""
@@ -24,7 +24,7 @@ class Ground:
     held: list[sqlite3.Connection] = field(default_factory=list)
 
     def begin(self) -> None:
-        """There are earlier runs; what is kept of them is the older copy."""
+        """Record earlier runs and keep a copy of them as the older journal."""
         journal = Journal(self.path)
         journal.add(journal.start("/another/table", "DeleteTags", PLAN, (), ()), DONE, {})
         self.older = self.path.read_bytes()
@@ -47,7 +47,7 @@ def deleted(ground: Ground) -> None:
 
 
 def replaced(ground: Ground) -> None:
-    """By the journal of somebody else, which is in order."""
+    """Replace the journal with someone else's valid journal."""
     other = ground.path.with_name("other.sqlite")
     Journal(other).start("/another/table", "DeleteTags", PLAN, (), ())
     os.replace(other, ground.path)
@@ -60,14 +60,14 @@ def replaced_by_an_older_copy(ground: Ground) -> None:
 
 
 def replaced_by_a_copy_of_now(ground: Ground) -> None:
-    """Nothing is missing; what is written from now on may go to one or to the other."""
+    """Replace the journal with a copy of itself; later entries may go to either file."""
     copy = ground.path.with_name("copy.sqlite")
     copy.write_bytes(ground.path.read_bytes())
     os.replace(copy, ground.path)
 
 
 def written_over_by_an_older_copy(ground: Ground) -> None:
-    with ground.path.open("r+b") as file:  # the same inode
+    with ground.path.open("r+b") as file:  # keeps the inode
         file.write(ground.older)
         file.truncate()
 

@@ -1,7 +1,7 @@
-"""`kill -9` of the real command line in the middle of an expiry, and what another process makes of it afterwards.
+"""Kills the real command line with SIGKILL during an expiry, and lets another process recover.
 
-A case: the table is copied, `snapscope expire` is started on it and killed at a moment that is seen on disk; then it is
-resumed, taken back, or resumed after another hand rolled the table back and used the ids of removed snapshots again.
+In each case, the table is copied, `snapscope expire` is started on it and killed at a moment observed on disk. The run
+is then resumed, undone, or resumed after another process rolled the table back and reused the ids of removed snapshots.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from tests.support.execution.processes import Process
 
 COMMITS, FILES_EACH, KEPT = 80, 60, 5
 DAYS = tuple((f"2026-01-0{day}",) for day in range(1, 5))
-TOO_LONG = "1 h"  # to settle: whoever waits that long is killed while waiting, at the latest
+TOO_LONG = "1 h"  # grace period; a process that waits this long is killed while waiting at the latest
 ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
 class Moment:
-    """When to kill: at the n-th reference that goes, while writers are waited for, or at the n-th file of the sweep.
-    `share` is where among all of them, from 0 to 1."""
+    """When to kill: at the n-th deleted reference, while waiting for writers, or at the n-th deleted file. `share` is
+    the position among all of them, from 0 to 1."""
 
     during: str  # "references", "settling" or "sweep"
     share: float = 0.0
@@ -42,13 +42,13 @@ class Moment:
 
 @dataclass(frozen=True)
 class Killed:
-    """What a killed process left."""
+    """The state that a killed process left."""
 
     root: Path
     table: TableBuilder
     state: Path
     run: str
-    died: str  # what the journal said last
+    died: str  # the last journal entry
 
     @property
     def journal(self) -> Journal:
@@ -56,7 +56,7 @@ class Killed:
 
 
 class Stage:
-    """A table whose expiry takes long enough to be caught, its plan, and the end of a clean run."""
+    """A table whose expiry takes long enough to be interrupted, its plan, and the result of a complete run."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -73,7 +73,7 @@ class Stage:
         assert ground.broken(self.clean_root) == []
 
     def fresh(self) -> tuple[Path, TableBuilder]:
-        """A copy of the table, and of what its builder knows."""
+        """Copy the table and its builder's state."""
         self.tries += 1
         root = ground.warehouse(self.directory / f"try{self.tries}")
         _copy(self.table.root, root)
@@ -96,7 +96,7 @@ class Stage:
     # killed ----------------------------------------------------------------------------------------------------------
 
     def kill(self, moment: Moment) -> Killed:
-        """Kill an expiry at a moment. A process that got to its end before is tried again, a little earlier."""
+        """Kill an expiry at a given moment. If the process completes before, try again a little earlier."""
         share = moment.share
         for _ in range(ATTEMPTS):
             root, table = self.fresh()
@@ -125,14 +125,14 @@ class Stage:
     # afterwards ------------------------------------------------------------------------------------------------------
 
     def resume(self, killed: Killed) -> None:
-        """Carried on by a new process: the disk is that of a clean run."""
+        """Resume in a new process: the disk must be that of a complete run."""
         self._is_guarded(killed)
         _resume(killed)
         assert _disk(killed.root) == _disk(self.clean_root)
         assert _contents(killed.root) == _contents(self.clean_root)
 
     def kill_again(self, killed: Killed, share: float) -> bool:
-        """Kill a resume, too; False where it got to its end before."""
+        """Kill a resume as well; False if it completed before."""
         path = killed.root / self.frees[int(share * (len(self.frees) - 1))]
         words = ["resume", killed.run, "--settle", "0 s", "--json"]
         process = Process([*processes.CLI, *words], killed.state)
@@ -147,12 +147,12 @@ class Stage:
         return is_open
 
     def undo(self, killed: Killed) -> bool:
-        """Taken back by a new process: every reference and hint is there again, byte for byte; False, and told, where
-        files had begun to go."""
+        """Undo in a new process: every reference and hint is restored byte for byte. Returns False if files
+        had already been deleted; undo must then say so."""
         if not killed.journal.run(killed.run).can_undo:
             done = processes.run(killed.state, "undo", killed.run)
             assert done.status == 1
-            assert "sweep has started" in str(done.document)
+            assert "it has started to delete files" in str(done.document)
             self.resume(killed)
             return False
         self._is_guarded(killed)
@@ -166,10 +166,10 @@ class Stage:
         return True
 
     def reuse(self, killed: Killed, chance: random.Random) -> None:
-        """Rolled back to an old tag and committed on until ids of removed snapshots name something new; then resumed.
+        """Roll back to an old tag and commit until ids of removed snapshots are reused; then resume.
 
-        What is new stays as it is. Where all references had gone, the end is that of a clean run to which the same
-        was done; else at least nothing went but what was planned and nobody holds.
+        New files must stay unchanged. If all references were gone, the result is that of a complete run followed by the
+        same actions; otherwise, only planned files that nothing holds may be gone.
         """
         commits = chance.randrange(KEPT, COMMITS // 3)
         _live_on(killed.table, commits)
@@ -196,11 +196,12 @@ class Stage:
             self.forget(root)
 
     def _is_guarded(self, killed: Killed) -> None:
-        """What was killed lost nothing, and whoever asks for the same again is told to finish it, or take it back."""
+        """Check that the killed run lost nothing, and that requesting it again is answered by "resume or undo
+        first"."""
         assert ground.broken(killed.root) == []
         done = processes.run(killed.state, *self.words(killed.root, "0 s"))
         assert done.status == 1
-        assert "unfinished" in str(done.document)
+        assert "has not finished" in str(done.document)
 
 
 def _resume(killed: Killed) -> None:
@@ -213,7 +214,7 @@ def _resume(killed: Killed) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """References are copied. What they hold is never written again, only deleted: a second link will do."""
+    """Copy the references. The files they hold are never overwritten, only deleted, so hard links are enough."""
 
     def link_or_copy(path: str, to: str) -> str:
         is_held = os.path.relpath(path, source).split(os.sep)[0] not in ground.OWN
@@ -229,7 +230,8 @@ def _live_on(table: TableBuilder, commits: int) -> None:
 
 
 def _large_table(root: Path) -> TableBuilder:
-    """Each commit replaces the files of one of four days; an early tag, a late one, and a branch."""
+    """Create a table in which each commit replaces the files of one of four days, with an early tag, a late one, and a
+    branch."""
     table = TableBuilder(root, partition_keys=["dt"])
     for number in range(COMMITS):
         day = DAYS[number % len(DAYS)]
@@ -246,7 +248,7 @@ def _large_table(root: Path) -> TableBuilder:
 
 
 def _entries(state: Path) -> list[str]:
-    """What the journal says so far, read as any other program reads a file."""
+    """Read the journal entries written so far, as another program would."""
     path = state / "journal.sqlite"
     if not path.is_file():
         return []
@@ -254,11 +256,11 @@ def _entries(state: Path) -> list[str]:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)) as connection:
             return [what for (what,) in connection.execute("select what from events order by number")]
     except sqlite3.OperationalError:
-        return []  # it is being made
+        return []  # it is being created
 
 
 def _without_litter(paths: frozenset[str]) -> frozenset[str]:
-    """A temporary file of a write that was cut off harms nothing, and every reader passes over its name."""
+    """Ignore temporary files of interrupted writes; they are harmless, and every reader skips their names."""
     return frozenset(path for path in paths if not path.endswith(".tmp"))
 
 
@@ -267,6 +269,6 @@ def _disk(root: Path) -> frozenset[str]:
 
 
 def _contents(root: Path) -> dict[str, bytes]:
-    """The bytes of all references and hints."""
+    """Return the bytes of all references and hints."""
     hints = {path: (root / path).read_bytes() for path in _disk(root) if path.endswith(("/EARLIEST", "/LATEST"))}
     return {path: data for path, data in ground.references(root).items() if not path.endswith(".tmp")} | hints

@@ -1,8 +1,8 @@
-"""`kill -9` of a writer in the middle of a commit, and what the next writer finds.
+"""Kills a writer with SIGKILL during a commit, and checks what the next writer finds.
 
-A case: a process of ours commits to a table and notes each answer; it is killed as soon as a file of some kind is seen
-on disk that was not there before, so at any step of a commit. Then every snapshot is whole, every commit that was
-answered is there once, what is left over is named by nothing, and the commit that was cut off can be tried again.
+In each case, one of our processes commits to a table and records each result; it is killed as soon as a new file of a
+given kind appears on disk, so at any step of a commit. Afterwards every snapshot must be complete, every acknowledged
+commit must exist exactly once, leftover files must not be referenced, and the interrupted commit can be retried.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KINDS = ("manifest/manifest-list-", "manifest/manifest-", "manifest/.", "snapsho
 
 
 def once(store: Store, number: int) -> Snapshot:
-    """The commit of this number: an append, a compaction or an overwrite."""
+    """Commit number n: an append, a compaction or an overwrite."""
     files = [writing.new_file(store, "d1"), writing.new_file(store, "d2")]
     stamp = Stamp(number, lambda: str(uuid.uuid4()), user="killed", identifier=number)
     if number % 5 == 0:
@@ -35,7 +35,7 @@ def once(store: Store, number: int) -> Snapshot:
 
 
 def prove(directory: Path, seed: int) -> dict[str, int]:
-    """One kill; what was counted."""
+    """Kill once and return the counts."""
     chance = random.Random(seed)
     root = ground.warehouse(directory)
     store = Store(str(root))
@@ -75,7 +75,7 @@ def _identifier(store: Store, number: int) -> int:
 
 
 def _write(store: Store, notes: Path) -> None:
-    """Commits until killed; a line for each answer."""
+    """Commit until killed; print one line per result."""
     number = 0
     with notes.open("a") as told:
         while True:

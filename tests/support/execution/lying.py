@@ -1,7 +1,7 @@
-"""A file system that does not tell the truth, under a store that takes it for an object store.
+"""A file system that returns wrong results, below a store that treats it as an object store.
 
-Every call is counted. One of them (`Lies.at`), or all that a rule picks, goes wrong in one of the ways of `HOW`; what
-a directory lists may be behind the time, for as long as `Lies.behind` says so.
+Every call is counted. One of them (`Lies.at`), or all that a rule selects, fails in one of the ways in `HOW`. Directory
+listings may be stale for as long as `Lies.behind` says so.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ HOW = ("forbidden", "unavailable", "connection lost", "half", "absent")
 
 
 class ConnectionLost(Exception):
-    """As a client library's own error: of no class that anybody knows."""
+    """A client library's own error, of an unknown class."""
 
 
 @dataclass
 class Lies:
-    """What goes wrong, and what was asked so far: (call, path)."""
+    """What goes wrong, and the calls so far: (call, path)."""
 
     at: int | None = None
     how: str = "unavailable"
@@ -65,7 +65,7 @@ class LyingFiles:
         self.root = root
 
     def _is_half(self, call: str, path: str) -> bool:
-        """False where all is well, True where half an answer is given; raises otherwise."""
+        """Return False if the call is to succeed, True if it is to return a partial result; raises otherwise."""
         if not self.lies.is_wrong(call, os.path.relpath(path, self.root)):
             return False
         self.lies.tell(path)
@@ -92,7 +92,7 @@ class LyingFiles:
         return self.lies.cut(data) if is_half else data
 
     def pipe_file(self, path: str, data: bytes, mode: str = "overwrite") -> None:
-        """Half an answer to a write or a delete: it was done, and nobody is told."""
+        """Write or delete, then fail: it was done, but the caller does not know."""
         is_half = self._is_half("pipe_file", path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "xb" if mode == "create" else "wb") as file:
@@ -119,6 +119,6 @@ def lying_store(root: object, lies: Lies) -> Store:
 
 
 def lying_table(root: object, lies: Lies) -> Table:
-    """A table on it, nothing decoded yet."""
+    """Open a table on this file system, with nothing decoded yet."""
     store = lying_store(root, lies)
     return Table(PaimonFormat(store, PaimonManifests(store)))

@@ -1,4 +1,4 @@
-"""Plans and their runs on a store that lies, at a table that is restored again and again."""
+"""Plans and runs on a store that returns wrong results, with a table that is restored each time."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ CHANGES: dict[str, Change] = {
 
 @dataclasses.dataclass
 class Stage:
-    """A table to be restored again and again at one place. Only what is decoded of it is forgotten."""
+    """A table that is restored again and again in the same place. Only decoded content is forgotten."""
 
     good: Path
     root: Path
     journals: Path
     tries: int = 0
-    may_go: frozenset[str] = frozenset()  # references, by the plan of a clean run
+    may_go: frozenset[str] = frozenset()  # references, according to the plan of a clean run
 
     def fresh(self) -> Journal:
         ground.copied(self.good, self.root)
@@ -54,8 +54,8 @@ class Stage:
 
 
 def _table(good: Path) -> TableBuilder:
-    """Five commits with an overwrite, an index and a changelog; tags on an expired snapshot and on the third; a branch
-    with a commit of its own; and a file that nobody names."""
+    """Create five commits with an overwrite, an index and a changelog; tags on an expired snapshot and on the third; a
+    branch with its own commit; and an orphan file."""
     table = TableBuilder(good)
     table.commit([table.file(extra=[".index"]), table.file()], index=[table.index_file()])
     table.tag("early", 1)
@@ -82,7 +82,7 @@ def go(table: Table, change: Change, journal: Journal) -> Receipt:
 
 
 def finish(root: Path, change: Change, journal: Journal) -> None:
-    """What a person does once the store is well: resume what is open, ask for the same again, look for leftovers."""
+    """Do what a user does once the store works again: resume the open run, repeat the request, clean orphans."""
     table = lying_table(root, Lies())
     for run in journal.runs():
         if run.is_open:
@@ -96,7 +96,7 @@ def finish(root: Path, change: Change, journal: Journal) -> None:
 
 
 def end_of_a_clean_run(stage: Stage, change: Change) -> tuple[frozenset[str], dict[str, bytes], int]:
-    """The disk, the references, and how many calls it took."""
+    """Return the files on disk, the references, and the number of calls of a clean run."""
     journal, lies = stage.fresh(), Lies()
     table = lying_table(stage.root, lies)
     plan = table.preview(change, NOW)
@@ -110,7 +110,7 @@ def end_of_a_clean_run(stage: Stage, change: Change) -> tuple[frozenset[str], di
 
 
 def attempt(stage: Stage, change: Change, lies: Lies) -> tuple[Journal, Receipt | None]:
-    """A plan and its apply with these lies: whatever comes of it, no point that stays loses a file."""
+    """Plan and apply with these faults: whatever happens, no version that stays may lose a file."""
     journal = stage.fresh()
     receipt = None
     with contextlib.suppress(SnapscopeError):
@@ -122,7 +122,7 @@ def attempt(stage: Stage, change: Change, lies: Lies) -> tuple[Journal, Receipt 
 
 
 def hidden(*paths: str) -> Callable[[str, frozenset[str]], frozenset[str]]:
-    """Listings never tell of these."""
+    """Hide these paths from listings."""
     return lambda directory, names: (
         names - {os.path.basename(each) for each in paths if os.path.dirname(each) == directory}
     )

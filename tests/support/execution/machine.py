@@ -1,8 +1,8 @@
-"""A table's whole life at random: writers, other engines' tags, branches and rollbacks, our changes and their crashes.
+"""Random life cycles of a table: writers, tags, branches and rollbacks by other engines, our changes and their crashes.
 
-The model is a dictionary: point → the set of files it holds, kept up by the plain rules of each step. After every step
-the disk must be exactly what the model says (every file of every point is there, nothing else went), and
-`set_model`, which reads the table by itself, must see the same points hold the same files.
+The model is a dictionary from version to the set of files it holds, updated by simple rules for each step. After every
+step the disk must match the model exactly (every file of every version exists, and nothing else was deleted), and
+`set_model`, which reads the table independently, must find the same versions and files.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ FEW = st.integers(0, 3)
 
 @dataclasses.dataclass
 class Crash:
-    """A change that died: what it was going to do, and what others made since under names it was going to remove."""
+    """A change that died: what it was going to do, and what others have created since under names that it was going to
+    remove."""
 
     run: str
     plan: Plan
@@ -50,19 +51,19 @@ class Crash:
 
 class TableLife(RuleBasedStateMachine):
     seen: ClassVar[Counter[str]] = Counter()
-    """How often each kind of thing happened, over all lives."""
+    """How often each kind of event occurred, over all life cycles."""
 
     def __init__(self) -> None:
         super().__init__()
         self.directory = Path(tempfile.mkdtemp(prefix="snapscope-life-"))
         self.merge_after = builders.MERGE_AFTER
-        builders.MERGE_AFTER = 5  # so that manifests are merged, and points do not share them all
+        builders.MERGE_AFTER = 5  # so that manifests are merged, and versions do not share all of them
         self.crash: Crash | None = None
         self.views: dict[Point, frozenset[str]] = {}
-        self.library: dict[bytes, Any] = {}  # the bytes of every snapshot there ever was → its commit
+        self.library: dict[bytes, Any] = {}  # bytes of every snapshot that ever existed → its commit
         self.loose: set[str] = set()
         self.named = 0
-        self.late: set[str] = set()  # tags of another engine that came while a change settled
+        self.late: set[str] = set()  # tags that another engine created during a grace period
 
     def teardown(self) -> None:
         builders.MERGE_AFTER = self.merge_after
@@ -75,7 +76,7 @@ class TableLife(RuleBasedStateMachine):
         self.main = TableBuilder(root, partition_keys=["dt"] if partitions else [], options=options)
         self.partitions = [("2026-01-01",), ("2026-01-02",)] if partitions else [()]
         self.lines = {"main": self.main}
-        self.manifests = PaimonManifests(Store(str(root)))  # kept for the whole life: re-used names must not confuse it
+        self.manifests = PaimonManifests(Store(str(root)))  # kept throughout, because reused names must not confuse it
         self.journal = Journal(self.directory / "journal.sqlite")
         for shape in shapes:
             if shape % 4 == 0:
@@ -127,14 +128,14 @@ class TableLife(RuleBasedStateMachine):
         return frozenset().union(*self.views.values())
 
     def drop(self, points: list[Point]) -> None:
-        """Points that another engine removed without freeing anything."""
+        """Remove versions that another engine deleted without freeing any file."""
         before = self.held()
         for point in points:
             del self.views[point]
         self.loose |= before - self.held()
 
     def put(self, line: TableBuilder, kind: str, name: str) -> None:
-        """A reference that a writer or another engine made."""
+        """Add a reference that a writer or another engine created."""
         commit = line.commits[int(name)] if kind == "snapshot" else line.tags[name]
         point = (line.branch_name, kind, name)
         path = self.document(point)
@@ -189,7 +190,7 @@ class TableLife(RuleBasedStateMachine):
         gone = [file for file in line.live() if file.partition == partition]
         if not gone:
             return
-        if shape % 2:  # an upgrade: the same file, one level deeper
+        if shape % 2:  # an upgrade: the same file at the next level
             upgraded = [dataclasses.replace(file, level=file.level + 1) for file in gone[:2]]
             self.commit(line, upgraded, gone[:2], kind="COMPACT")
             self.seen["upgrades"] += 1
@@ -217,7 +218,7 @@ class TableLife(RuleBasedStateMachine):
         name = f"b{len(self.lines)}{self.new_name()}"
         made = self.lines[name] = self.main.branch(name, tag)
         (number,) = made.commits
-        if number not in self.main.commits:  # an expired snapshot's changelog is gone, and so is its list
+        if number not in self.main.commits:  # an expired snapshot's changelog is gone, including its list
             self.without_changelog(made, number, made.tags[tag])
         self.put(made, "tag", tag)
         self.put(made, "snapshot", str(number))
@@ -225,7 +226,7 @@ class TableLife(RuleBasedStateMachine):
 
     @rule(which=NUMBERS, to=NUMBERS)
     def roll_back(self, which: int, to: int) -> None:
-        """To a snapshot or to a tag; newer snapshot and tag files go, no data does, and ids are used again."""
+        """Roll back to a snapshot or tag: newer snapshot and tag files are deleted, data is not, and ids are reused."""
         line = self.line(which)
         expired = self.expired_tags(line)
         if expired and to % 3 == 0:
@@ -280,7 +281,7 @@ class TableLife(RuleBasedStateMachine):
 
     @rule(which=NUMBERS, kind=FEW)
     def leftovers(self, which: int, kind: int) -> None:
-        """What a writer that crashed leaves behind."""
+        """Leave files behind as a crashed writer does."""
         line = self.line(which)
         if kind == 0:
             made = line.file(123, partition=self.partitions[0], extra=(".index",))
@@ -363,9 +364,11 @@ class TableLife(RuleBasedStateMachine):
             self.seen["orphans cleaned"] += len(plan.frees)
 
     def change(self, line: TableBuilder, change: Change, dies: int | None, *, is_late: bool = False) -> Plan | None:
-        """Plan and carry out; None where an unfinished run forbids it. The plan and its end are held to the model.
+        """Plan and run a change; None if an unfinished run prevents it. Checks the plan and the result against the
+        model.
 
-        `is_late`: an engine that has read a going point before publishes a tag of it after all references went.
+        `is_late`: an engine that read an expiring snapshot earlier publishes a tag on it after all references were
+        removed.
         """
         now = max(each.next_ms for each in self.lines.values()) + HOUR_MS
         life = Life()
@@ -420,12 +423,12 @@ class TableLife(RuleBasedStateMachine):
         return [point for point in self.views if self.text(point) in goes]
 
     def judge(self, plan: Plan) -> None:
-        """What a plan frees is what the going points hold and no other does, and for orphans what nothing holds."""
+        """Check that a plan frees exactly what only the expiring versions hold; for orphans, what nothing holds."""
         goes = self.going(plan)
         assert len(goes) == len(plan.goes)
         frees = set(plan.frees["path"].to_pylist())
         if isinstance(plan.change, CleanOrphans):
-            left = {path.partition("/bucket-")[0] for path in self.loose - frees}  # partitions that nothing mentions
+            left = {path.partition("/bucket-")[0] for path in self.loose - frees}  # in no metadata
             assert frees <= self.loose
             assert not [path for path in self.held() if path.partition("/bucket-")[0] in left]
             assert not left or codes.PARTITIONS_STAY in [each.code for each in plan.warnings]
@@ -438,7 +441,8 @@ class TableLife(RuleBasedStateMachine):
         self.seen["freed files planned"] += len(frees)
 
     def follow(self, plan: Plan, before: dict[str, bytes], files: frozenset[str]) -> None:
-        """Let the model follow what a change, whole or cut off, did to references; what it may not have done fails."""
+        """Update the model after a complete or interrupted change to references; fails if it did anything that is not
+        allowed."""
         now = ground.references(self.main.root)
         removes = dict(plan.removes)
         may_change = {*removes, *plan.leaves, *self.late} | (
@@ -474,7 +478,7 @@ class TableLife(RuleBasedStateMachine):
     @precondition(lambda self: self.crash is not None)
     @rule(which=NUMBERS, kind=FEW)
     def grab(self, which: int, kind: int) -> None:
-        """Others reach for what a dead run was going to let go, or use its names again."""
+        """Let others use what a dead run was going to remove, or reuse its names."""
         assert self.crash is not None
         line = self.lines[self.crash.plan.change.branch]
         going = [point for point in self.going(self.crash.plan) if point[0] == line.branch_name]
@@ -560,7 +564,8 @@ class TableLife(RuleBasedStateMachine):
         self.ended(crash.run)
 
     def others_are_safe(self, crash: Crash, before: dict[str, bytes]) -> None:
-        """What others made since under a name of the plan is not touched, unless it is the planned document itself."""
+        """Check that what others created since, under a name in the plan, is untouched, unless it is the planned
+        document itself."""
         now = ground.references(self.main.root)
         planned = dict(crash.plan.removes)
         own = {crash.plan.source.content} if crash.plan.source else set()
@@ -574,7 +579,7 @@ class TableLife(RuleBasedStateMachine):
 
 
 def newest(references: Iterable[str]) -> dict[str, int]:
-    """The greatest id of every branch, by its directory of snapshots."""
+    """Return the highest id of every branch, by its snapshot directory."""
     found: dict[str, int] = {}
     for path in references:
         directory, name, number = path.rpartition("snapshot-")

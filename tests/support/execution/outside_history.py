@@ -1,8 +1,8 @@
-"""Random histories of tables whose files lie in odd places: under several roots outside the table, in partitions whose
-values no URL would bear, in a directory of their own, with indexes beside data. And what happens around such tables:
-`cp -r`, copies of partitions, other tables within.
+"""Random histories of tables with files in unusual places: several roots outside the table, partitions with values that
+are invalid in URLs, separate index directories. Also tests what happens around such tables: `cp -r`, copied partitions,
+nested tables.
 
-The judge is `tests.support.set_model`, which reads the table's files without the code under test.
+The oracle is `tests.support.set_model`, which reads the table's files without the code under test.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNNAMED = "__DEFAULT_PARTITION__"
 
 
 class Life:
-    """One table, its roots outside, and what is done to it."""
+    """A table, its outside roots, and the operations on it."""
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         self.chance, self.folder, self.seen = chance, folder, Counter[str]()
@@ -91,7 +91,7 @@ class Life:
         return DataFile(file.name, size, 1, value, extra=file.extra, external=external)
 
     def _lay_out(self) -> None:
-        """Every file that metadata names is there, where it names it."""
+        """Create every file that metadata references, where it references it."""
         for path in set_model.read(self.root).paths():
             place = self.place(path)
             if not place.exists():
@@ -114,7 +114,7 @@ class Life:
     # what happens -----------------------------------------------------------------------------------------------------
 
     def copy(self) -> None:
-        """A copy is cleaned up by somebody who takes it for a table of its own."""
+        """Clean up a copy, as a user who takes it for an independent table."""
         copy = self.root.parent / "copy"
         shutil.copytree(self.root, copy)
         self.seen["copies"] += 1
@@ -146,7 +146,7 @@ class Life:
         return changes
 
     def change(self) -> None:
-        """Each change of the original, its roots named: it frees what the plain sets say, wherever that lies."""
+        """Apply each change to the original, naming its roots: it frees what the sets say, wherever those files are."""
         for change in self._changes():
             table = open_table(str(self.root))
             plan, before, disk = table.preview(change, NOW_MS), set_model.read(self.root).paths(), self.everything()
@@ -172,7 +172,7 @@ class Life:
             self.seen["odd partitions"] += len({path.parent for path in outside})
 
     def verify(self) -> None:
-        """A verified tag is made exactly where every file of its snapshot is there."""
+        """Check that a verified tag is created exactly if every file of its snapshot exists."""
         table = open_table(str(self.root))
         newest = table.heads().main.latest
         if newest is None:
@@ -193,7 +193,8 @@ class Life:
         self.seen["tags verified"] += 1
 
     def orphans(self) -> None:
-        """Between neighbours that look like its own, a clean-up finds exactly what was laid down for it."""
+        """Check that a clean-up finds exactly the planted orphans, among neighbours that look like the table's own
+        files."""
         chance, table = self.chance, open_table(str(self.root))
         buckets = sorted(
             {
@@ -238,7 +239,7 @@ def _name(chance: random.Random) -> str:
 
 
 def live(folder: Path, seed: int) -> Counter[str]:
-    """One whole life; what was seen in it."""
+    """Run one random history; return the event counts."""
     made = Life(folder, random.Random(seed))
     made.build()
     made.whole()

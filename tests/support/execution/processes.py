@@ -1,7 +1,7 @@
-"""Real processes: the command line as an operator starts it, and what is done to it at a moment that is seen from
-outside: a file that has gone, an entry of the journal.
+"""Real processes: the command line as an operator starts it, and actions triggered at an observable moment: a deleted
+file, a journal entry.
 
-Law: no moment is guessed by sleeping. Whoever waits, waits for a condition, and says what it waited for in vain.
+Invariant: no moment is guessed by sleeping. All waiting is for a condition, and a timeout names that condition.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CLI = (sys.executable, "-c", "import sys; from core.cli import main; sys.exit(ma
 
 @dataclass(frozen=True)
 class Done:
-    """How a process ended, and the one document it printed (None where it printed none)."""
+    """How a process ended, and the document it printed (None if none)."""
 
     status: int
     document: Any
@@ -34,7 +34,7 @@ class Done:
 
 
 class Process:
-    """A process with its own pipes; dead at the end of `started`, whatever happens."""
+    """A process with its own pipes; it is killed at the end of `started`, whatever happens."""
 
     def __init__(self, command: Sequence[str], state: Path) -> None:
         own = {"SNAPSCOPE_STATE": str(state), "SNAPSCOPE_CACHE": str(state / "cache")}
@@ -58,7 +58,7 @@ class Process:
         self._popen.stdin.flush()
 
     def hear(self) -> str:
-        """The next line it prints; "" at its end."""
+        """Return the next line of output; "" at the end."""
         assert self._popen.stdout is not None
         return self._popen.stdout.readline().strip()
 
@@ -67,13 +67,13 @@ class Process:
         return Done(self._popen.returncode, json.loads(out) if out.strip() else None, err)
 
     def kill(self) -> int:
-        """SIGKILL; answers the status, which is not -9 where the process ended before."""
+        """Send SIGKILL and return the exit status, which is not -9 if the process had already ended."""
         self._popen.kill()
         self._popen.communicate()
         return self._popen.returncode
 
     def stopped(self) -> None:
-        """Wait until the process has stopped itself by SIGSTOP."""
+        """Wait until the process has stopped itself with SIGSTOP."""
         found, status = os.waitpid(self._popen.pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
             self._popen.returncode = os.waitstatus_to_exitcode(status)
@@ -84,7 +84,7 @@ class Process:
         os.kill(self._popen.pid, signal.SIGCONT)
 
     def close(self) -> None:
-        self.kill()  # stopped ones die of it too
+        self.kill()  # also works for stopped processes
 
 
 @contextmanager
@@ -97,13 +97,13 @@ def started(command: Sequence[str], state: Path) -> Iterator[Process]:
 
 
 def run(state: Path, *words: str) -> Done:
-    """One command of the real command line, to its end."""
+    """Run one command of the real command line to its end."""
     with started([*CLI, *words, "--json"], state) as process:
         return process.end()
 
 
 def seen(condition: Callable[[], bool], process: Process) -> bool:
-    """True once the condition holds, False if the process ended first."""
+    """Wait for the condition; False if the process ended first."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         if not process.is_running:

@@ -1,9 +1,9 @@
-"""Open runs of an earlier version, as files: the table and the journal as a death left them, and what that version made
-of them by resume and by undo.
+"""Open runs of an earlier version as files: the table and the journal as a crash left them, and what that version's
+resume and undo did with them.
 
-Recorded once, by the code of 3582e0b (`python -m tests.support.execution.recorded_runs DIRECTORY`), and never again:
-what is judged is that later code goes on with what earlier code wrote. Tables are put back at another place whose name
-is as long, so that manifests can be rewritten in place.
+Recorded once, by the code of 3582e0b (`python -m tests.support.execution.recorded_runs DIRECTORY`), and never again,
+because they test that later code can continue runs of earlier code. Tables are restored at another path of the same
+length, so that manifests can be rewritten in place.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from tests.support.iceberg_tables import read_avro
 
 Json = dict[str, Any]
 RECORDED = Path(__file__).parents[2] / "data" / "open_runs"
-LENGTH = 200  # of every place where such a table lies
+LENGTH = 200  # path length of all these tables
 NOW = ground.LATE_MS
 PAIMON: dict[str, Change] = {
     "expire": Expire(retain_max=3, retain_min=1, drop_tags=("early",)),
@@ -102,7 +102,7 @@ LEFT_BEHIND = (
 _MASKS = (
     (re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), b"UUID"),
     (re.compile(rb'("(?:last-updated-ms|timestamp-ms|timeMillis)"\s*:\s*)\d+'), rb"\1TIME"),
-    (re.compile(rb'("\w+Size"\s*:\s*)\d+'), rb"\1SIZE"),  # of what names files by uuid, compressed
+    (re.compile(rb'("\w+Size"\s*:\s*)\d+'), rb"\1SIZE"),  # sizes of compressed files that contain uuids
 )
 _COLUMNS = {
     "runs": ("id", "who", "table_location", "change_kind", "plan", "fingerprint", "started_ms"),
@@ -114,13 +114,13 @@ _COLUMNS = {
 
 @dataclass
 class OpenRun:
-    """One death: where the table and its journal lie now, and what became of them when they were recorded."""
+    """A crash: the current location of the table and its journal, and the results when they were recorded."""
 
     died: str
     root: Path
     journal: Journal
     run: str
-    resumed: Json  # {"picture": …, "outcome": …, …}, or {"error": the class's name}
+    resumed: Json  # {"picture": …, "outcome": …, …}, or {"error": class name}
     undone: Json
 
     def open(self, _: str = "") -> Table:
@@ -134,7 +134,7 @@ def opened(store: Store) -> Table:
 
 
 def place(directory: Path) -> Path:
-    """A table's place under a directory, of the length that all have."""
+    """Return a path for a table in a directory, of the common length."""
     above = directory / "w"
     filling = LENGTH - len(f"{above}//default.db/orders")
     assert filling > 0, directory
@@ -144,7 +144,7 @@ def place(directory: Path) -> Path:
 
 
 def resumed(run: OpenRun) -> Json:
-    """What resume makes of it."""
+    """Resume a run and return the result."""
     try:
         done = recovery.resume(run.run, open_table=run.open, settle_s=0, journal=run.journal)
     except SnapscopeError as error:
@@ -153,7 +153,7 @@ def resumed(run: OpenRun) -> Json:
 
 
 def undone(run: OpenRun) -> Json:
-    """What undo makes of it."""
+    """Undo a run and return the result."""
     try:
         restored = recovery.undo(run.run, open_table=run.open, journal=run.journal)
     except SnapscopeError as error:
@@ -162,7 +162,7 @@ def undone(run: OpenRun) -> Json:
 
 
 def said(receipt: Receipt) -> Json:
-    """What a receipt says, whatever names were drawn."""
+    """Return the content of a receipt, without random names."""
     created = sorted(_masked(path.encode()).decode() for path in receipt.created)
     kept = sorted(path for path, _ in receipt.kept_back)
     return {
@@ -175,7 +175,7 @@ def said(receipt: Receipt) -> Json:
 
 
 def picture(root: Path) -> dict[str, str]:
-    """What lies under a table, but for names and times that were drawn, and litter of writes that were cut off."""
+    """Return the files of a table, without random names and times, and without leftovers of interrupted writes."""
     found: dict[str, str] = {}
     for path in sorted(ground.disk(root)):
         if path.endswith(".tmp"):
@@ -198,7 +198,7 @@ def _masked(content: bytes) -> bytes:
 
 
 def recorded(case: str, directory: Path) -> Iterator[tuple[OpenRun, OpenRun]]:
-    """Every death of a case, laid out twice: to be resumed, and to be undone."""
+    """Restore every crash of a case twice: one copy to resume, one to undo."""
     data = json.loads(gzip.decompress((RECORDED / f"{case}.json.gz").read_bytes()))
     for number, stage in enumerate(data["stages"]):
         for name in ("resume", "undo"):
@@ -226,7 +226,7 @@ def _laid_out(data: Json, stage: Json, directory: Path, number: int) -> OpenRun:
 
 
 def _write_journal(journal: Journal, rows: Json, old: bytes, new: bytes) -> str:
-    """The rows, at the new place, chained as a journal chains them."""
+    """Write journal rows with the new path, and chain them as a journal does."""
 
     def moved(value: Any) -> Any:
         if isinstance(value, dict):
@@ -261,7 +261,7 @@ def _write_journal(journal: Journal, rows: Json, old: bytes, new: bytes) -> str:
 
 
 def record(case: str, target: Path) -> None:
-    """Write down every open run that deaths of a case leave."""
+    """Record every open run that the crashes of a case leave."""
     of, _, name = case.partition("-")
     change = {"paimon": PAIMON, "iceberg": ICEBERG}[of][name]
     with tempfile.TemporaryDirectory() as temporary:
@@ -289,7 +289,7 @@ def record(case: str, target: Path) -> None:
 
 
 def _is_dull(life: Life, is_fault: bool) -> bool:
-    """Deaths among files that are swept are all alike, and so are many that were refused once."""
+    """Skip repetitive cases: crashes between deleted files, and most of those with a single rejected effect."""
     swept = next((number for number, what in enumerate(life.log) if "written sweep started" in what), None)
     if swept is not None:
         return len(life.log) not in (swept + 1, swept + 3) and "entry done" not in life.log[-1]
@@ -300,7 +300,7 @@ def _built(of: str, name: str, root: Path) -> None:
     if of == "iceberg":
         clean = {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "3"}
         iceberg_ground.small_table(root, **(clean if "cleaning" in name else {}))
-        for path in root.glob("metadata/*.avro"):  # uncompressed, so that the place can be replaced in them
+        for path in root.glob("metadata/*.avro"):  # uncompressed, so that the path can be replaced in them
             schema, records, told = read_avro(path)
             with path.open("wb") as file:
                 fastavro.writer(file, schema, records, codec="null", metadata=told)

@@ -1,4 +1,4 @@
-"""A change that dies before each of its effects in turn, on a table that is restored each time, whatever its format."""
+"""Changes that crash before each of their effects in turn, on a table of any format that is restored each time."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from core.table import Table
 from tests.support.execution.dying import Death, Life, MortalJournal, MortalStore
 
 Check = Callable[[Life], None]
-"""Looks at what a death left; what it is compared with was taken before."""
+"""A check to run after a crash; the values it compares with were taken before."""
 
 
 @dataclass
 class Stage:
-    """A table to be restored (`copied`) again and again at one place, and `opened` with all kept that was decoded."""
+    """A table that is restored from `copied` each time, and `opened` with everything decoded so far."""
 
     good: Path
     root: Path
@@ -39,11 +39,11 @@ class Stage:
         return self.opened(MortalStore(str(self.root), life)), journal
 
     def again(self) -> Table:
-        """The table as the next process sees it."""
+        """Open the table as the next process would."""
         return self.opened(Store(str(self.root)))
 
     def run_clean(self, change: Change) -> Receipt:
-        """The change without any death."""
+        """Run the change without a crash."""
         table, journal = self.fresh(Life())
         receipt = apply(table, table.preview(change, self.now_ms), settle_s=0, journal=journal)
         assert receipt.outcome == "done"
@@ -52,7 +52,7 @@ class Stage:
     def deaths(
         self, change: Change, watch: Callable[[Plan], Check], *, is_fault: bool = False
     ) -> Iterator[tuple[Life, Journal, Table]]:
-        """The change, dead before each of its effects in turn; what stays of it is looked at after every death."""
+        """Run the change and crash before each effect in turn; check the result after every crash."""
         for left in range(1_000):
             life = Life()
             table, journal = self.fresh(life)

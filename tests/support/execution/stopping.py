@@ -1,9 +1,9 @@
-"""The command line as a process that stops itself (SIGSTOP) at one exact moment, so that others may act meanwhile.
+"""The command line as a process that stops itself (SIGSTOP) at an exact moment, so that other processes can act.
 
     python -m tests.support.execution.stopping settling expire TABLE …      instead of waiting for writers
-    python -m tests.support.execution.stopping 7 expire TABLE …             right before it deletes the seventh file
+    python -m tests.support.execution.stopping 7 expire TABLE …             just before it deletes the seventh file
 
-One file at a time and few to a batch, so that the seventh is the seventh and the next batch is near.
+Files are deleted one at a time in small batches, so that the order is fixed and the next batch comes soon.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def stop_while_settling() -> None:
 
 
 def stop_before(number: int) -> None:
-    """Before the n-th file goes, counted from 1; references do not count."""
+    """Stop before the n-th file is deleted, counted from 1 and without references."""
     delete, count = Store.delete, itertools.count(1)
 
     def stopping(self: Store, relative: str) -> bool:

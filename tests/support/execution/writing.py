@@ -1,9 +1,9 @@
-"""A writer of ours as a process: it commits to an append table until it is told to stop, or as often as it is told.
+"""One of our writers as a process: it commits to an append table until told to stop, or a given number of times.
 
-    python -m tests.support.execution.writing TABLE USER COUNT EVERY_MS      COUNT 0: until a line comes, appends alone
+    python -m tests.support.execution.writing TABLE USER COUNT EVERY_MS      COUNT 0: append until a line arrives
 
-It says "ready", waits for a line, and ends with one document: `commits`, [id, kind, names of the new files] of each,
-and `lost`, the message of each commit that was known, or feared, to be another's.
+It prints "ready", waits for a line, and at the end prints one document: `commits`, with [id, kind, names of the new
+files] of each, and `lost`, with the message of each commit that was, or may have been, another writer's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from core.formats.paimon.write.manifest_encoding import NewDataFile, SimpleStats
 from core.storage.store import Store
 from tests.support.execution.processes import Process
 
-COLUMNS = (("id", "BIGINT NOT NULL"), ("amount", "DOUBLE"), ("dt", "STRING"))  # as tests.support.builders
+COLUMNS = (("id", "BIGINT NOT NULL"), ("amount", "DOUBLE"), ("dt", "STRING"))  # as in tests.support.builders
 OVERWRITES = 3  # every third commit replaces the writer's own partition
 
 
@@ -33,7 +33,7 @@ def command(table: Path, user: str, count: int = 0, every_ms: int = 0) -> list[s
 
 
 def live(process_said: Any) -> set[str]:
-    """Names of the files that a writer's own partition has in the end."""
+    """Return the names of the files in a writer's own partition at the end."""
     kept: set[str] = set()
     for _, kind, names in process_said["commits"]:
         kept = set(names) if kind == "OVERWRITE" else kept | set(names)
@@ -41,7 +41,7 @@ def live(process_said: Any) -> set[str]:
 
 
 def begin(*writers: Process) -> None:
-    """All at once, as soon as the last is ready."""
+    """Start all writers at once, as soon as the last one is ready."""
     for writer in writers:
         assert writer.hear() == "ready"
     for writer in writers:
@@ -49,7 +49,7 @@ def begin(*writers: Process) -> None:
 
 
 def new_file(store: Store, day: str, rows: int = 10) -> NewDataFile:
-    """A data file of the promised size: nobody reads rows from it."""
+    """Create a data file of the declared size; no rows are read from it."""
     path = f"dt={day}/bucket-0/data-{uuid.uuid4()}-0.parquet"
     store.create(path, b"x" * rows)
     stats = SimpleStats([1, 0.5, day], [9, 1.5, day], [0, 0, 0])
@@ -74,7 +74,7 @@ def write(table: str, user: str, count: int, every_ms: int) -> dict[str, Any]:
         else:
             commits.append([made.id, made.kind, [each.path.rsplit("/", 1)[-1] for each in files]])
         if count:
-            time.sleep(every_ms / 1000)  # so that others come between, however few cores there are
+            time.sleep(every_ms / 1000)  # let other writers commit in between, even with few cores
         elif select.select([sys.stdin], [], [], every_ms / 1000)[0]:
             break
     return {"commits": commits, "lost": lost}

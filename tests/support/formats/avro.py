@@ -1,4 +1,4 @@
-"""Avro containers, whole and damaged, and what the decoder answers to them, in this process or in one of its own."""
+"""Avro files, valid and damaged, and the decoder's results for them, in this process or a separate one."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def container(count: int, codec: str = "null", blocks: int = 1, schema: Any = SC
 
 
 def by_snappy(plain: bytes, schema: Any) -> bytes:
-    """An uncompressed container with each block as Snappy literals and the checksum Avro asks for."""
+    """Compress each block of a file as Snappy literals, with the checksum that Avro requires."""
     reader = fastavro.block_reader(io.BytesIO(plain))
     out = header_(json.dumps(schema).encode(), b"snappy") + SYNC
     for block in reader:
@@ -112,7 +112,7 @@ def plain_verdicts(directory: Path, files: Sequence[bytes]) -> list[str | int]:
 
 
 def turned(codec: str) -> list[bytes]:
-    """A container with one bit turned, at every second byte (or every one)."""
+    """Flip one bit, at every second byte (or every byte)."""
     whole = container(12, codec, blocks=3)
     chance = random.Random(codec)
     files = []
@@ -124,7 +124,7 @@ def turned(codec: str) -> list[bytes]:
 
 
 def apart(question: str) -> Any:
-    """What an expression over this module answers in a process of its own: a decoder may be left running there."""
+    """Evaluate an expression on this module in a separate process, because a decoder may never end."""
     code = (
         "import json, pathlib, sys, tempfile\n"
         "from core.formats.avro import decode as avro\n"
@@ -142,7 +142,7 @@ def apart(question: str) -> Any:
 
 
 def verdicts(directory: Path, files: Sequence[bytes]) -> list[str | int]:
-    """Per file its number of rows, or the kind of its error."""
+    """Return the number of rows of each file, or the kind of its error."""
     decoded = read(directory, files)
     counts = Counter(decoded.rows["file"].to_pylist())
     errors = decoded.errors

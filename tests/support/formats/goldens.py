@@ -1,4 +1,4 @@
-"""What both formats' recorded runs of an engine are compared by."""
+"""Shared comparisons for the recorded engine runs of both formats."""
 
 from __future__ import annotations
 

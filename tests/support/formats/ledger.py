@@ -1,6 +1,7 @@
-"""A toy table format that the product does not know: a directory `ledger` of entries, each a JSON that names its files.
+"""A toy table format that the product does not know: a directory `ledger` of entries, each a JSON file that names its
+files.
 
-It answers what `TableFormat` leaves to every format, and nothing more: all else must work by itself.
+It implements only what `TableFormat` requires of every format; everything else must work without changes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
+from core.formats.registry import Entry
 from core.formats.table_format import Examined, Progress, TableFormat
 from core.messages import Code
 from core.model.actions import Change, Expire
@@ -61,7 +63,7 @@ def path_of(number: int) -> str:
 
 
 def write(root: Path, entries: Mapping[int, Collection[str]]) -> Path:
-    """A table with these entries; every file is as many bytes long as its name."""
+    """Write a table with these entries; the size of each file is the length of its name."""
     (root / "ledger").mkdir(parents=True)
     (root / "data").mkdir()
     for number, names in entries.items():
@@ -74,7 +76,7 @@ def write(root: Path, entries: Mapping[int, Collection[str]]) -> Path:
 
 @dataclass(frozen=True)
 class LedgerFormat(TableFormat):
-    """A table of entries. An entry holds itself and the files that it names."""
+    """A table of entries. Each entry holds itself and the files that it names."""
 
     capabilities: ClassVar[Capabilities] = LEDGER
     sign: ClassVar[str] = "Ledger's ledger/entry-<N>.json"
@@ -159,3 +161,6 @@ def _snapshot(number: int, content: bytes) -> Snapshot:
         raise Corrupt("An entry is no JSON.", path=path_of(number)) from None
     rows = len(fields["files"])
     return Snapshot(number, fields["time_ms"], "APPEND", 0, "", number, rows, None, None, fields, content)
+
+
+ENTRY = Entry("ledger", __name__, LedgerFormat.__name__)

@@ -1,4 +1,4 @@
-"""Manifests as each of Paimon's writers makes them: in Avro as today, in Avro as up to 0.9, in ORC and in Parquet."""
+"""Manifests as written by each of Paimon's writers: current Avro, Avro up to 0.9, ORC and Parquet."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pyarrow.orc as orc
 import pyarrow.parquet as parquet
 
 FORMS = ("avro", "union", "orc", "parquet")
-"""`union`: Avro whose records are a union of null and a record."""
+"""`union`: Avro files whose records are a union of null and a record."""
 
 _TYPES = {"int": pa.int32(), "long": pa.int64(), "string": pa.string(), "bytes": pa.binary()}
 
 
 def encoded(form: str, schema: Any, records: Sequence[Mapping[str, Any]], codec: str = "null") -> bytes:
-    """A whole file of records of an Avro schema."""
+    """Encode records of an Avro schema as a file."""
     out = io.BytesIO()
     match form:
         case "avro":
@@ -36,7 +36,7 @@ def encoded(form: str, schema: Any, records: Sequence[Mapping[str, Any]], codec:
 
 
 def records(data: bytes) -> list[dict[str, Any]]:
-    """What a file holds, whichever form it has."""
+    """Decode the records of a file in any of these forms."""
     source = io.BytesIO(data)
     if data.startswith(b"ORC"):
         found: list[Any] = orc.ORCFile(source).read().to_pylist()
@@ -65,5 +65,5 @@ def _arrow(type_: Any) -> pa.DataType:
 
 
 def _field(field: Mapping[str, Any]) -> pa.DataType:
-    """Two fields are bytes in Paimon's rows: Avro has no such type."""
+    """Convert a field; two fields are bytes in Paimon's rows, for which Avro has no type."""
     return pa.int8() if field["name"] in ("_KIND", "_FILE_SOURCE") else _arrow(field["type"])

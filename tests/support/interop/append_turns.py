@@ -1,7 +1,8 @@
-"""Random sequences on an append table, we and the engine in turns, beside a plain list of rows.
+"""Random sequences on an append table, alternating between us and the engine, compared with a plain list of rows.
 
-Every step is one commit, or schema, of either. After it the engine reads exactly the rows of the list; at the end we
-do, every tag still has its rows, and the engine's own orphan cleaner finds nothing to remove.
+Every step is one commit or schema change by either side. After each step the engine must read exactly the rows of the
+list; at the end we must, too, every tag must still have its rows, and the engine's orphan cleaner must find nothing to
+remove.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ FAR = 4_102_444_800_000 - 1
 
 
 class Turns:
-    """One table, what it should hold, and whose turn it is."""
+    """A table, its expected content, and whose turn it is."""
 
     def __init__(self, spark: SparkSession, judge: PaimonJudge, location: str, seed: int) -> None:
         self.spark, self.judge, self.chance = spark, judge, random.Random(seed)
@@ -78,7 +79,7 @@ class Turns:
         return ordered([[row.get(number) for number, _, _ in self.columns] for row in self.rows])
 
     def fresh(self) -> list[list[Any]]:
-        """New rows in the order of the columns, and on the list."""
+        """Create new rows in column order, and add them to the list."""
         made = []
         for _ in range(self.chance.randrange(1, 4)):
             number = next(self.ids)
@@ -116,7 +117,7 @@ class Turns:
         self.judge.write(self.location, self.fresh())
 
     def our_batch(self) -> None:
-        """A numbered commit that is tried twice."""
+        """Commit with an identifier, twice."""
         at = self.at(user="stream", identifier=next(self.batches))
         frame = self.frame(self.fresh())
         first, again = (write.append(self.store, frame, at) for _ in range(2))
@@ -195,7 +196,7 @@ class Turns:
         if publish.read_head(self.store).snapshot is not None:
             self.judge.expire(self.location, retain_max=self.chance.randrange(1, 4), retain_min=1)
 
-    def our_expire(self) -> None:  # ours is tried elsewhere; manifests in one are the engine's other housekeeping
+    def our_expire(self) -> None:  # our expiry is tested elsewhere; this compacts manifests
         if publish.read_head(self.store).snapshot is not None:
             self.judge.compact_manifest(self.location)
 
@@ -228,7 +229,7 @@ class Turns:
         match self.chance.randrange(4) if beside else 0:
             case 0:
                 name = next(name for name in (f"c{n}" for n in range(99)) if not any(c[1] == name for c in beside))
-                add(name)  # a name that was dropped before comes again, with another id
+                add(name)  # a name that was dropped before is added again, with another id
                 self.columns.append([self.next_field, name, "INT"])
                 self.next_field += 1
             case 1:

@@ -1,7 +1,8 @@
-"""Our plan beside what a real engine deletes, on one history; and the engine beside us after our apply.
+"""Compares our plan with what a real engine deletes on the same history, and reads the table with the engine after our
+apply.
 
-Law: where the two differ, the reason is proven. What the engine took beyond our plan, some remaining point still
-needs (the engine left it dangling); what we take beyond it, nothing needs afterwards (the engine stranded it).
+Invariant: every difference must be explained. A file that only the engine deleted is needed by a remaining version,
+which the engine broke; a file that only we delete is needed by nothing afterwards, so the engine left it behind.
 """
 
 from __future__ import annotations
@@ -34,13 +35,14 @@ RULES = {"2.0.0": "newest", "1.4.2": "1.x", "0.9.0": "0.9"}
 
 
 def changes(history: History, rules: str) -> Iterator[Change]:
-    """The requests tried on a history: expiries of three sizes and by age, each tag alone, and some together."""
+    """Generate the requests for a history: expiries of three sizes and by age, each tag alone, and several tags
+    together."""
     heads = open_table(str(history.table)).heads()
     main = heads.main
     rng = random.Random(len(main.snapshots))
     for keep in sorted({1, max(1, len(main.snapshots) // 2), max(1, len(main.snapshots) - 2)}):
         yield Expire(retain_max=keep, retain_min=keep, rules=rules)
-    # The engine turns a time into an age and back, so its threshold drifts by the milliseconds in between.
+    # The engine converts a time to an age and back, so its threshold drifts by the milliseconds in between.
     times = sorted(each.time_ms for each in main.snapshots)
     calm = [before + 10_000 for before, after in pairwise(times) if after - before > 60_000]
     if calm:
@@ -55,19 +57,20 @@ def changes(history: History, rules: str) -> Iterator[Change]:
 
 
 class Before:
-    """What the engine reads at each point of a history, and among which files it has read it so again."""
+    """What the engine reads at each version of a history, and the sets of files with which it read the same again."""
 
     def __init__(self, judge: PaimonJudge, history: History) -> None:
         self.rows = rows(judge, history.table)
         self.read: dict[str, list[frozenset[str]]] = {}
 
     def is_known(self, point: str, there: frozenset[str]) -> bool:
-        """Read as before among all files, and among fewer than these: what lies between is read as before, too."""
+        """Return whether a version read the same with all files and with a subset of these; then it also reads the same
+        with these."""
         return any(fewer <= there for fewer in self.read.get(point, ()))
 
 
 def compare(judge: PaimonJudge, history: History, change: Change, before: Before, counts: Counter[str]) -> None:
-    """One request on copies of one history. Raises AssertionError with everything needed to look into it."""
+    """Compare one request on copies of a history. Raises AssertionError with all details."""
     table = open_table(str(history.table))
     try:
         plan = table.preview(change, NOW_MS)
@@ -75,7 +78,7 @@ def compare(judge: PaimonJudge, history: History, change: Change, before: Before
         counts["refused by us"] += 1
         return
     except Corrupt as error:
-        # After a rollback as latest and a compaction the engine itself reads fewer rows than it wrote down; its next
+        # After a rollback as latest and a compaction, the engine itself reads fewer rows than it recorded. Its next
         # commits bring them back, so what such a point needs is not known.
         assert _reads_too_few(judge, history.table, str(error.path)), (history.table.name, change, error)
         counts["refused by us, the engine lost rows of a point"] += 1
@@ -96,7 +99,7 @@ def compare(judge: PaimonJudge, history: History, change: Change, before: Before
             assert unreadable or more <= broken | _gap_leftovers(history, more), (story, "took and nothing needs", more)
             counts["engine broke a point"] += 1
         if fewer:
-            # A point that goes with us and stays with the engine is one its hints hide from it.
+            # The engine's hints hide this version from it.
             goes = {verdict.point for verdict in plan.goes}
             left = points(copy)
             needed = {path for name, at in left.items() if name not in goes for path in _needs(judge, copy, at)}
@@ -113,7 +116,7 @@ def compare(judge: PaimonJudge, history: History, change: Change, before: Before
 
 
 def _reads_too_few(judge: PaimonJudge, table: Path, path: str) -> bool:
-    """Do the files the engine itself reads at this snapshot or tag hold fewer rows than its document counts?"""
+    """Return whether the files that the engine reads at this snapshot or tag have fewer rows than recorded."""
     name = next(each.point for each in open_table(str(table)).history().holders if each.path == path)
     data = judge.refs(table, own=True, **points(table)[name])["data"]
     return sum(_rows_in(table / each) for each in data) < json.loads((table / path).read_bytes())["totalRecordCount"]
@@ -138,7 +141,8 @@ def _apply(
     known: Before,
     counts: Counter[str],
 ) -> None:
-    """Our apply takes exactly the plan; the engine reads every point that stays as before, and commits on."""
+    """Check that our apply deletes exactly the plan, and that the engine still reads every remaining version and can
+    commit."""
     with copied(history.table) as copy:
         (copy.parent.parent / DEMO_MARKER).write_text("{}")
         before = files_of(copy)
@@ -170,13 +174,13 @@ def _commit_on(judge: PaimonJudge, copy: Path, counts: Counter[str]) -> None:
 
 
 def readable(table: Path) -> dict[str, dict[str, Any]]:
-    """Every snapshot and tag, of every branch."""
+    """Return every snapshot and tag of every branch."""
     return {name: at for name, at in points(table).items() if "changelog_id" not in at}
 
 
 def rows(judge: PaimonJudge, table: Path, at_points: Mapping[str, dict[str, Any]] | None = None) -> dict[str, Any]:
-    """Rows at some points, else at every readable one; or the error's class where the engine cannot read a point
-    (before us either)."""
+    """Read the rows of some versions, or of every readable one; the error class for a version that the engine cannot
+    read (even before our change)."""
     found: dict[str, Any] = {}
     for name, at in (readable(table) if at_points is None else at_points).items():
         try:
@@ -194,7 +198,8 @@ def _needs(judge: PaimonJudge, table: Path, at: dict[str, Any]) -> frozenset[str
 
 
 def _gap_leftovers(history: History, more: set[str]) -> set[str]:
-    """Across a gap the engine also takes what only the lost snapshot named: nobody's, as far as anyone can know."""
+    """Return files that only a lost snapshot in a gap named; the engine also deletes those, and nothing is known to
+    need them."""
     return more if history.may_dangle else set()
 
 

@@ -9,7 +9,7 @@
 A request is a mapping {"op": …} as `OPERATIONS` reads it, or an action (its class names the operation and
 its fields are the mapping's): Expire, DeleteTags.
 
-Law: nothing here uses core. Whether a file is there is asked of the directory, what a point needs of the engine.
+Invariant: nothing here uses core. Whether a file is there is asked of the directory, what a point needs of the engine.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from tests.engines.paimon_java import EngineError, PaimonJudge, Table
 
 MAIN = "main"
 RUNS = 200
-"""One run of the engine expires at most `snapshot.expire.limit` (50) snapshots; no table here needs as many runs."""
+"""A single run of the engine expires at most `snapshot.expire.limit` (50) snapshots; no table here needs more runs."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an operation did to a directory, and what the engine said where it failed."""
+    """What an operation did to a directory, and the engine's error if it failed."""
 
     deleted: frozenset[str]
     added: frozenset[str]
@@ -41,14 +41,14 @@ class Outcome:
 
 
 def files_of(table: Table) -> frozenset[str]:
-    """Every file under a table, relative to it."""
+    """Return every file of a table, by relative path."""
     root = Path(table)
     return frozenset(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
 
 
 @contextmanager
 def copied(table: Table) -> Iterator[Path]:
-    """A copy to try things on; gone afterwards."""
+    """Yield a temporary copy of the table."""
     with tempfile.TemporaryDirectory(prefix="snapscope-engine-") as directory:
         copy = Path(directory) / "default.db" / Path(table).name
         shutil.copytree(table, copy)
@@ -59,14 +59,14 @@ def copied(table: Table) -> Iterator[Path]:
 
 
 def _expire(judge: PaimonJudge, table: Table, asked: Mapping[str, Any]) -> None:
-    """Until nothing more goes, unless max_deletes says when to stop: one run of the engine has a limit of its own."""
+    """Repeat until nothing more expires, unless max_deletes is given: each run of the engine has its own limit."""
     for name in asked.get("drop_tags") or ():
         judge.delete_tag(table, name, branch=asked.get("branch"))
     known = ("retain_max", "retain_min", "older_than_ms", "time_retained_ms", "max_deletes", "branch")
     longer = ("changelog_retain_max", "changelog_retain_min", "changelog_time_retained_ms")
     fields = {name: asked.get(name) for name in (*known, *longer)}
     rule = asked.get("rule") or ("changelogs" if asked.get("changelogs_only") else "call")
-    if rule == "changelogs":  # the engine's own expiry of them has no other names for its limits
+    if rule == "changelogs":  # the engine's changelog expiry uses the same names for its limits
         fields |= {end: asked.get(f"changelog_{end}", asked.get(end)) for end in ("retain_max", "retain_min")}
     for _ in range(1 if asked.get("max_deletes") is not None else RUNS):
         if judge.expire(table, rule=rule, **fields) <= 0:
@@ -85,7 +85,7 @@ OPERATIONS: dict[str, Callable[[PaimonJudge, Table, Mapping[str, Any]], None]] =
 
 
 def as_request(request: Any) -> dict[str, Any]:
-    """A request as a mapping with its `op`; the branch main is not named."""
+    """Convert a request to a mapping with `op`; the branch main is omitted."""
     if isinstance(request, Mapping):
         asked = dict(request)
     else:
@@ -97,7 +97,7 @@ def as_request(request: Any) -> dict[str, Any]:
 
 
 def act(judge: PaimonJudge, table: Table, request: Any) -> Outcome:
-    """Has the engine do it to this very table. What the engine refuses is in `errors`: it may have done a part."""
+    """Let the engine run a request on this table. Rejections are in `errors`; part of the work may be done."""
     asked = as_request(request)
     before = files_of(table)
     errors = []
@@ -110,7 +110,7 @@ def act(judge: PaimonJudge, table: Table, request: Any) -> Outcome:
 
 
 def engine_deleted(table: Table, request: Any, judge: PaimonJudge) -> frozenset[str]:
-    """The files that vanish from a copy of the table when the engine does it; compare with a plan's `frees`."""
+    """Return the files that the engine deletes from a copy of the table; compare with a plan's `frees`."""
     with copied(table) as copy:
         return act(judge, copy, request).deleted
 
@@ -119,8 +119,8 @@ def engine_deleted(table: Table, request: Any, judge: PaimonJudge) -> frozenset[
 
 
 def points(table: Table) -> dict[str, dict[str, Any]]:
-    """Every point of every branch by its text (`12`, `tag:v1`, `changelog:3`, `branch:dev/12`, …), as the judge is
-    asked for it. Of the directory alone: hints play no part."""
+    """Return every version of every branch by its text (`12`, `tag:v1`, `changelog:3`, `branch:dev/12`, …), as the
+    judge takes it. Uses only the directory, not the hints."""
     found: dict[str, dict[str, Any]] = {}
     root = Path(table)
     for branch in (None, *(path.name.removeprefix("branch-") for path in sorted(root.glob("branch/branch-*")))):
@@ -139,13 +139,13 @@ def points(table: Table) -> dict[str, dict[str, Any]]:
 
 
 def needs(judge: PaimonJudge, table: Table, point: Mapping[str, Any]) -> frozenset[str]:
-    """Every file a reader of one point may open. A snapshot's changelog counts; a tag has none."""
+    """Return every file that a reader of a version may open. A snapshot includes its changelog; a tag has none."""
     refs = judge.refs(table, changelog="snapshot" in point, **point)
     return frozenset(path for paths in refs.values() for path in paths)
 
 
 def dangling(judge: PaimonJudge, table: Table) -> dict[str, list[str]]:
-    """Points that lack something: the files, or what the engine says when their manifests cannot be read."""
+    """Return versions with missing files: the files, or the engine's error if their manifests cannot be read."""
     there = files_of(table)
     broken: dict[str, list[str]] = {}
     for name, point in points(table).items():
@@ -159,16 +159,16 @@ def dangling(judge: PaimonJudge, table: Table) -> dict[str, list[str]]:
 
 
 def held(judge: PaimonJudge, table: Table) -> frozenset[str]:
-    """Every file that some point needs. Raises `EngineError` where a point cannot be read."""
+    """Return every file that some version needs. Raises `EngineError` if a version cannot be read."""
     return frozenset().union(*(needs(judge, table, point) for point in points(table).values()))
 
 
 def stranded(judge: PaimonJudge, table: Table) -> frozenset[str]:
-    """Data, changelog, index, statistics and manifest files that no point of any branch needs."""
+    """Return data, changelog, index, statistics and manifest files that no version of any branch needs."""
     return frozenset(path for path in files_of(table) - held(judge, table) if not _is_head(path))
 
 
 def _is_head(path: str) -> bool:
-    """What holds, not what is held: snapshots, tags, changelogs, schemas, consumers, hints, of main or of a branch."""
+    """Return whether a path is a reference: snapshot, tag, changelog, schema, consumer or hint, of main or a branch."""
     own = re.sub(r"^branch/branch-[^/]+/", "", path)
     return own.startswith(("snapshot/", "tag/", "changelog/", "schema/", "consumer/"))

@@ -1,8 +1,8 @@
-"""Our answers about a random history of an Iceberg table beside those of the engine's Java core.
+"""Compares our results on a random history of an Iceberg table with those of Iceberg's Java core.
 
-Law: they are equal. Where they may differ the reason is proven: Java leaves out a delete file whose bounds tell that it
-deletes nothing in a data file; its answer to a time takes the last listed entry of a log that is not in order; and on
-an unbroken line its plain expiry deletes a Puffin file with the first of its vectors, even where another is live.
+Invariant: they are equal, except for proven differences. Java skips a delete file whose bounds show that it deletes
+nothing in a data file. For a time, it uses the last listed entry of a log that is not in order. On a linear history,
+its plain expiry deletes a Puffin file together with the first of its vectors, even if another one is live.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ PATH_ID, POSITION_ID = 2147483546, 2147483545
 
 @dataclass
 class Beside:
-    """One history, as we and as the engine see it."""
+    """A history as we and the engine see it."""
 
     judge: IcebergJudge
     history: History
@@ -90,7 +90,7 @@ class Beside:
 
     @cached_property
     def reached(self) -> dict[int, dict[str, int]]:
-        """Bytes by path of what each snapshot reaches, its statistics too, by the engine."""
+        """Size by path of the files that each snapshot reaches, including statistics, according to the engine."""
         found = self.judge.files(self.history.address)
         every = {
             id: {path: size for kind in kinds.values() for path, size in kind.items()} for id, kinds in found.items()
@@ -127,7 +127,7 @@ class Beside:
         self.counts["snapshots"] += len(known)
 
     def compare_old_metadata(self) -> None:
-        """What the last commit deleted of its predecessors, foretold from the one before it."""
+        """Check the deletion of old metadata by the last commit against our forecast from the previous one."""
         if len(self.state["metadata_log"]) < 1:
             return
         before = self.state["metadata_log"][-1][1]
@@ -151,7 +151,7 @@ class Beside:
         log = self.state["log"]
         for time_ms, answer in zip(asked, self.judge.as_of(self.history.address, asked), strict=True):
             if isinstance(answer, str):
-                with pytest.raises(NotFound, match="begins at" if log else "snapshot-log is empty"):
+                with pytest.raises(NotFound, match="it starts at" if log else "snapshot-log is empty"):
                     resolve(self.heads, f"time:{time_ms}")
                 self.counts["times before all"] += 1
                 continue
@@ -204,7 +204,7 @@ class Beside:
             assert reached == self.reached[id], (self.history.table.name, id)
 
     def _deletes_nothing(self, content: str, deletes: str, data: str) -> None:
-        """A delete file of real rows that names no row of a data file."""
+        """Check that a delete file names no row of a data file (real rows)."""
         assert self.history.is_real, ("files in metadata alone have no bounds", deletes, data)
         rows = _by_id(self.history.table / deletes)
         if content == "POSITION_DELETES":
@@ -218,7 +218,7 @@ class Beside:
     # Diffs.
 
     def compare_diffs(self, many: int = 6) -> None:
-        """What differs between two points is what one scan has and the other has not."""
+        """Check that the difference between two versions equals the difference of their scans."""
         rng, ids = random.Random(self.history.seed), sorted(self.points, key=self.points.__getitem__)
         kinds = ("data", "position_deletes", "equality_deletes")
         for _ in range(many if len(ids) > 1 else 0):
@@ -226,7 +226,7 @@ class Beside:
             told = diff(self.held, resolve(self.heads, str(a)), resolve(self.heads, str(b)))
             before, after = ({self.place.path(path) for path in self.live(id, *kinds)} for id in (a, b))
             story = (self.history.table.name, a, b)
-            vectors = {path for path in before & after if path.endswith(".puffin")}  # a Puffin is many files
+            vectors = {path for path in before & after if path.endswith(".puffin")}  # one Puffin file, many vectors
             assert set(told.added["path"].to_pylist()) - vectors == after - before, story
             assert set(told.removed["path"].to_pylist()) - vectors == before - after, story
             self.counts["diffs"] += 1
@@ -280,7 +280,7 @@ class Beside:
             self._compare_ends(plan, request["now"], story)
 
     def _compare_replaced(self, ours: set[str], after: Mapping[str, Any], story: Any) -> None:
-        """Metadata that falls out of its log with the commit, where the table wants it deleted."""
+        """Check the metadata that the commit drops from the log and, if the table is configured so, deletes."""
         before = {file for _, file in self.state["metadata_log"]}
         gone = self.paths(before - {file for _, file in after["metadata_log"]})
         assert ours == (gone if self.state["properties"].get(retention.DELETE_OLD) == "true" else set()), story
@@ -292,7 +292,7 @@ class Beside:
         assert told == {path: sizes[path] for path in told}, story
 
     def _compare_cleanup(self, plan: Plan, goes: set[int], theirs: dict[str, Any], request: Any, story: Any) -> None:
-        """Which files the plain API leaves for later, and that we say so; and what it takes that it should not."""
+        """Check which files the plain API leaves for later, that we report them, and what it deletes wrongly."""
         ids = frozenset(request.get("snapshots", ()))
         if theirs["incremental"] is not None and goes:
             assert retention.cleans_incrementally(self.heads, frozenset(goes), ids) == theirs["incremental"], story
@@ -305,9 +305,9 @@ class Beside:
         assert later | never == reachable - deleted, (story, (later | never) ^ (reachable - deleted))
         assert ("java-later" in code_names(plan.warnings)) == bool(later), story
         assert ("java-never" in code_names(plan.warnings)) == bool(never), story
-        # With one of its vectors the engine takes a whole Puffin file, where another is live too; we say so.
+        # With one of its vectors the engine deletes the whole Puffin file, even if another one is live; we report that.
         broken = deleted - reachable
-        # What an earlier expiry of plain Java left for later is no point's file any more; it goes with its remover.
+        # Files that an earlier plain Java expiry left behind belong to no version; they are deleted with their remover.
         strays = broken - {path for files in self.reached.values() for path in files}
         broken -= strays
         assert not strays or is_incremental, (story, strays)
@@ -324,7 +324,8 @@ class Beside:
         self.counts["files of no point that Java deletes"] += len(strays)
 
     def _compare_ends(self, plan: Plan, now: int, story: Any) -> None:
-        """A snapshot goes by the table's own rules with the first expiry after its end, and not before."""
+        """Check that a snapshot expires, under the table's own rules, with the first expiry after its end, and not
+        before."""
         ends, going = expiration_dates.ends(self.heads, self.history.clock_ms), {verdict.point for verdict in plan.goes}
         for point, (end, words, _) in ends.items():
             if end is not None:
@@ -332,11 +333,11 @@ class Beside:
                 self.counts["ends"] += 1
 
     def compare_marginals(self) -> None:
-        """What a ref alone costs under the table's own rules, now and much later."""
+        """Check the cost of a single ref under the table's own rules, now and much later."""
         sizes = {path: size for files in self.reached.values() for path, size in files.items()}
         for now in (self.history.clock_ms, self.history.clock_ms + 40 * DAY_MS):
             if not self.state["log"]:
-                continue  # which Java cannot expire
+                continue  # Java cannot expire these
             kept = self._freed(now)
             for name in sorted(set(self.state["refs"]) - {"main"}):
                 costs = [sizes[path] for path in self._freed(now, drop_refs=[name]) - kept]
@@ -350,11 +351,12 @@ class Beside:
     # After our own expiry.
 
     def compare_applied(self) -> None:
-        """The engine finds the table as its own expiry would have left it, reads what stays as before, commits on."""
+        """Check that the engine finds the table as after its own expiry, reads the remaining versions as before, and
+        can commit."""
         asked = requests(self.history, self.state)
         for request in (asked[1], asked[3], asked[-1]):
             if not self.history.is_real or not self.state["log"]:
-                return  # files in metadata alone cannot be deleted
+                return  # files that only exist in metadata cannot be deleted
             with put_back(self.history.table):
                 self._apply(request)
 
@@ -382,7 +384,7 @@ class Beside:
         assert next(logs) == next(logs), story
         for id in left[::3]:
             assert self.judge.rows(address, snapshot=id) == rows[id], (story, id)
-        self.judge.files(address)  # every list and manifest that stays can be read
+        self.judge.files(address)  # every remaining list and manifest is readable
         self.judge.change(address, {"do": "properties", "set": {"after": "us"}}, now=state["updated_ms"] + 1000)
         assert self.judge.state(address)["properties"]["after"] == "us"
         self.counts["applied"] += 1
@@ -391,7 +393,7 @@ class Beside:
 
 
 def compare(judge: IcebergJudge, history: History) -> Counter[str]:
-    """Everything about one history; raises AssertionError with what is needed to look into it."""
+    """Compare everything about a history; raises AssertionError with the details."""
     both = Beside(judge, history)
     both.compare_heads()
     both.compare_old_metadata()
@@ -406,7 +408,7 @@ def compare(judge: IcebergJudge, history: History) -> Counter[str]:
 
 @contextmanager
 def put_back(table: Path) -> Iterator[None]:
-    """What happens to a table meanwhile did not happen: its metadata names the place, so it cannot be copied away."""
+    """Undo all changes to a table afterwards; it cannot be copied, because its metadata contains its location."""
     with tempfile.TemporaryDirectory(prefix="snapscope-aside-") as aside:
         shutil.copytree(table, Path(aside) / "t")
         try:
@@ -430,7 +432,7 @@ def _change(request: Mapping[str, Any]) -> Expire:
 
 
 def _split(plan: Plan) -> tuple[set[int], set[str]]:
-    """The snapshots and the refs that go."""
+    """Return the snapshots and the refs that expire."""
     snapshots, names = set[int](), set[str]()
     for verdict in plan.goes:
         _, _, tag = verdict.point.partition("tag:")
@@ -451,7 +453,7 @@ def _local(path: str) -> str:
 
 
 def _by_id(path: Path) -> dict[int, list[Any]]:
-    """Columns of a Parquet file by their field ids."""
+    """Return the columns of a Parquet file by field id."""
     table = pq.ParquetFile(path).read()
     return {
         int(field.metadata[b"PARQUET:field_id"]): table[field.name].to_pylist()

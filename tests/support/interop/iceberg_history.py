@@ -10,8 +10,8 @@
 The same seed makes the same decisions with the same release of the engine; snapshot ids and names of metadata differ.
 The engine's clock is told: commits lie milliseconds to days apart, with ties and a clock that goes back.
 
-Law: a history is what the engine itself does; what it refuses is in the log as its error and counts as nothing. Half of
-the histories have real rows, whose every snapshot can be read; the others have files in metadata alone.
+Invariant: a history is what the engine itself does; what it refuses is in the log as its error and counts as nothing.
+Half of the histories have real rows, whose every snapshot can be read; the others have files in metadata alone.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LAYOUTS: tuple[tuple[tuple[str, str], ...], ...] = (
 )
 VALUES = ("a", "b c", "x/y=z%")
 ADDRESSES = ("{}", "file:{}", "file://{}")
-"""One directory as metadata may name it."""
+"""A directory as metadata may spell it."""
 
 KINDS = (
     *("v1", "v2", "v3", "real rows", "files in metadata alone", "empty table", "unpartitioned", "partitioned"),
@@ -68,16 +68,16 @@ KINDS = (
     *("partition statistics", "properties", "upgrade", "table replaced", "expiry", "expiry of files", "refs expired"),
     *("incremental expiry", "log cleared", "equal times", "clock back", "older snapshots than the log"),
 )
-"""What 25 seeds must have between them."""
+"""What must occur at least once in 25 seeds."""
 
 
 @dataclass
 class History:
-    """A table with a past: `log` holds each change and what came of it, `counts` how often each of KINDS occurred."""
+    """A table with a past: `log` holds each change and its result, `counts` how often each of KINDS occurred."""
 
     table: Path
     address: str
-    """How its metadata names the table."""
+    """The location in its metadata."""
     seed: int
     variant: dict[str, Any]
     clock_ms: int = EPOCH_MS
@@ -90,7 +90,7 @@ class History:
 
 
 def make(judge: IcebergJudge, table: Path, seed: int, steps: int = 32) -> History:
-    """A new table in this directory with a random past of so many steps."""
+    """Create a table in this directory with a random past of this many steps."""
     walk = _Walk(judge, table, seed)
     walk.create()
     if walk.history.variant["is_empty"]:
@@ -105,14 +105,15 @@ def make(judge: IcebergJudge, table: Path, seed: int, steps: int = 32) -> Histor
 
 
 def times(state: Mapping[str, Any]) -> list[int]:
-    """Around every time an as-of could turn at: of the log, and of snapshots that are not in it."""
+    """Return times around every point where the result of an as-of can change: from the log, and from snapshots not in
+    it."""
     known = {ms for ms, _ in state["log"]} | {each["ms"] for each in state["snapshots"]}
     return sorted({near for ms in known for near in (ms - 1, ms, ms + 1)} | {0, EPOCH_MS + 1000 * DAY_MS})
 
 
 def requests(history: History, state: Mapping[str, Any], many: int = 12) -> list[dict[str, Any]]:
-    """Expiries to ask about: by the table's settings now and later, by times on and beside a boundary and between
-    clocks that differed, by number, by id, and without some refs."""
+    """Return expiry requests: by table settings now and later, by times at and near a boundary and between clocks that
+    differed, by count, by id, and without some refs."""
     rng = random.Random(history.seed)
     now, snapshots = history.clock_ms, state["snapshots"]
     refs = sorted(set(state["refs"]) - {"main"})
@@ -127,7 +128,7 @@ def requests(history: History, state: Mapping[str, Any], many: int = 12) -> list
     known = {each["id"]: each["ms"] for each in snapshots}
     skewed = [known[each["parent"]] for each in snapshots if known.get(each["parent"], 0) > each["ms"]]
     asked += [{"now": now, "older_than_ms": ms} for ms in rng.sample(skewed, min(2, len(skewed)))]
-    if history.variant["is_linear"]:  # what was removed lately: the engine's incremental cleanup leaves some of it
+    if history.variant["is_linear"]:  # removed recently: the engine's incremental cleanup leaves some of it behind
         removers = [each["ms"] for each in snapshots if each["operation"] in ("delete", "overwrite", "replace")]
         cutoffs = rng.sample(removers, min(3, len(removers)))
         asked += [{"now": now, "older_than_ms": ms, "drop_refs": refs} for ms in cutoffs]
@@ -168,7 +169,7 @@ class _Walk:
         return f"{kind}{self.names}"
 
     def do(self, *changes: dict[str, Any], counts: Sequence[str] = ()) -> list[int] | None:
-        """One commit, logged and counted; the new snapshots, or None where the engine refused."""
+        """Commit, log and count; return the new snapshots, or None if the engine rejected it."""
         before, now = self.state, self.history.clock_ms + self.rng.choice(STEPS_MS)
         entry: dict[str, Any] = {"now": now, "changes": changes}
         self.history.log.append(entry)
@@ -184,7 +185,7 @@ class _Walk:
         return made
 
     def moved(self, before: Mapping[str, Any]) -> None:
-        """Counts what is seen in the log alone."""
+        """Count the events that are only visible in the log."""
         log, was = self.state["log"], before["log"]
         if len(log) > len(was) and was:
             if log[-1][0] == log[-2][0]:
@@ -207,7 +208,7 @@ class _Walk:
         return [each["id"] for each in self.state["snapshots"]]
 
     def ancestors(self) -> list[int]:
-        """Of main's head, newest first, without it."""
+        """The ancestors of main's head, newest first, without the head."""
         parents = {each["id"]: each["parent"] for each in self.state["snapshots"]}
         found, at = list[int](), parents.get(self.state["current"])
         while at is not None and at in parents:
@@ -219,7 +220,7 @@ class _Walk:
         return [name for name, ref in self.state["refs"].items() if ref["type"] == kind and name != "main"]
 
     def live(self, branch: str | None = None) -> list[dict[str, Any]]:
-        """Data files with their deletes, in an order of their own."""
+        """Return the data files with their delete files, sorted."""
         if self.state["current"] is None and branch is None:
             return []
         return sorted(self.judge.scan(self.history.address, ref=branch)["files"], key=lambda file: file["path"])
@@ -246,7 +247,7 @@ class _Walk:
         return self.rng.choice((None, f"v{self.rng.randrange(100)}"))
 
     def data(self, rows: int = 6) -> dict[str, Any]:
-        """New data files for a change."""
+        """Create new data files for a change."""
         if self.history.is_real:
             return {"name": self.name("f"), "rows": self.rows(self.rng.randint(1, rows))}
         return {"claimed": [self.claimed() for _ in range(self.rng.randint(1, 3))]}
@@ -257,7 +258,7 @@ class _Walk:
         return {"name": self.name("f") + ".parquet", "partition": "/".join(parts), **size}
 
     def part(self, transform: str) -> str:
-        """A value as a partition's directory names it."""
+        """Format a value as in a partition directory name."""
         if transform.startswith(("bucket", "day", "month")):
             number = self.rng.randrange(3)
             return {"b": str(number), "d": f"2026-01-0{number + 1}", "m": str(672 + number)}[transform[0]]
@@ -298,7 +299,7 @@ class _Walk:
         getattr(self, self.rng.choices(list(weights), list(weights.values()))[0])()
 
     def commit(self, change: dict[str, Any], kind: str) -> list[int] | None:
-        """A change of main's data."""
+        """Change main's data."""
         made = self.do(change, counts=[kind])
         if made and self.is_rolled_back:
             self.count("commit after rollback")
@@ -515,7 +516,7 @@ class _Walk:
         self.do(change, counts=["retention changed" if kind == "kept" else f"branch {kind}"])
 
     def fast_forward(self) -> None:
-        """Of a branch that has just left main, or of one that main has overtaken."""
+        """Fast-forward a branch that has just left main, or one that main has overtaken."""
         if self.state["current"] is None:
             return
         name = self.name("b")
@@ -627,7 +628,7 @@ class _Walk:
         self.append()
 
     def finish(self) -> None:
-        """Counts what is seen only in the whole."""
+        """Count the events that are only visible in the whole history."""
         logged = {id for _, id in self.state["log"]}
         first = min((ms for ms, _ in self.state["log"]), default=None)
         if first is not None and any(
@@ -663,14 +664,14 @@ STEPS = {
     "replace_table": 0.6,
 }
 NOT_LINEAR = ("stage", "cherrypick", "rollback", "set_current", "branch", "on_branch", "change_branch", "fast_forward")
-"""Without these every snapshot is an ancestor of main, where the engine's plain expiry may choose another cleanup."""
+"""Without these, every snapshot is an ancestor of main, and the engine's plain expiry may choose another cleanup."""
 
 
 FORMATS = ("parquet", "orc", "avro")
 
 
 def _variant(seed: int, rng: random.Random) -> dict[str, Any]:
-    """What kind of table a seed is: the families follow each other, the rest is drawn."""
+    """Choose the kind of table for a seed: families in turn, the rest at random."""
     properties: dict[str, str] = {}
     if rng.random() < 0.4:
         properties["commit.manifest.min-count-to-merge"] = "2"
@@ -689,7 +690,7 @@ def _variant(seed: int, rng: random.Random) -> dict[str, Any]:
         properties["history.expire.min-snapshots-to-keep"] = str(rng.randint(2, 4))
     if rng.random() < 0.2:
         properties["history.expire.max-ref-age-ms"] = str(3 * DAY_MS)
-    formats = random.Random(f"formats of {seed}")  # beside `rng`, so that the histories of before stay what they were
+    formats = random.Random(f"formats of {seed}")  # separate from `rng`, so that existing histories stay the same
     for name in ("write.format.default", "write.delete.format.default"):
         properties[name] = formats.choice(FORMATS)
     return {
@@ -707,7 +708,7 @@ def _variant(seed: int, rng: random.Random) -> dict[str, Any]:
 
 
 def absent(counts: Counter[str]) -> list[str]:
-    """Kinds that never occurred."""
+    """Return the kinds that never occurred."""
     return [kind for kind in KINDS if not counts[kind]]
 
 

@@ -28,7 +28,7 @@ LAYOUTS = {
 
 
 class Past:
-    """A table of every type, and what is done to it in a row."""
+    """A table with all types, and a sequence of changes to it."""
 
     def __init__(self, judge: IcebergJudge, root: Path, layout: str, version: int) -> None:
         self.judge, self.address, self.choose = judge, str(root / "t"), random.Random(f"{layout} {version}")
@@ -68,7 +68,7 @@ class Past:
         }  # fmt: skip
         if of in texts:
             return texts[of]
-        if of.startswith("decimal"):  # more digits than Python's own arithmetic keeps
+        if of.startswith("decimal"):  # more digits than Python's default decimal context keeps
             return (f"{small}.50", f"{'9' * 31}.99", f"-{'9' * 30}{small}.01")[self.choose.randint(0, 2)]
         return small - 1
 

@@ -1,5 +1,5 @@
-"""Every combination of what a primary-key table may be, as tables that a real engine writes; and the comparison of all
-their points with the engine's own rows."""
+"""All combinations of primary-key table options, as tables written by a real engine, with the rows of all versions
+compared with the engine's own. Return a combination by its number below `COMBINATIONS`."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def combination(number: int) -> Case:
 
 
 def invalid(case: Case) -> str:
-    """What the engine says to a table or write that it does not take; "" where it does."""
+    """Return the engine's error for an invalid table or write; "" if it is valid."""
     if case.engine == "first-row" and case.producer in ("input", "full-compaction"):
         return "Only support 'none' and 'lookup' changelog-producer"
     if case.vectors != "no" and case.engine == "first-row":
@@ -152,7 +152,7 @@ def invalid(case: Case) -> str:
 
 @functools.cache
 def covering() -> list[Case]:
-    """Few cases that have every possible pair; greedy, from a fixed seed."""
+    """Return a small set of cases that covers every possible pair; greedy, from a fixed seed."""
     choose = random.Random(4)
     names = list(AXES)
     wanted = {
@@ -178,7 +178,7 @@ def covering() -> list[Case]:
 
 
 def build(judge: PaimonJudge, location: str, case: Case, seed: int) -> None:
-    """A history of writes out of order, deletes, a schema change, compactions and a tag."""
+    """Write a history with out-of-order writes, deletes, a schema change, compactions and a tag."""
     choose = random.Random(seed)
     keys = ["p", "id"] if case.partitions == "yes" else ["id"]
     partition = ["p"] if case.partitions == "yes" else []
@@ -215,12 +215,12 @@ def change(judge: PaimonJudge, location: str, what: str, columns: list[str]) -> 
 
 
 def kind(choose: random.Random, case: Case) -> str:
-    """Of a written row. An update is written as the engine's changelogs have it, its two halves without each other."""
+    """Choose the kind of a written row. Updates are written as in the engine's changelogs, but each half on its own."""
     if case.deletes == "none" or choose.random() < 0.7:
         return "+I"
     if case.deletes == "deletes":
         return "-D"
-    takes_back = case.engine != "aggregation, remove on delete"  # most of its functions cannot, and may not ignore it
+    takes_back = case.engine != "aggregation, remove on delete"  # most functions cannot retract rows
     return choose.choice(("-D", "+U", "-U") if takes_back else ("-D", "+U"))
 
 
@@ -240,13 +240,13 @@ def value(choose: random.Random, name: str, id: int, form: str = "parquet") -> A
             return choose.choice([0.0, -0.0, 1.5, -2.25, 1e300])
         case "money":
             return f"{choose.randrange(-(10**6), 10**6)}.25"
-        case "wide":  # more digits than Python's own arithmetic keeps; no sum of them is too large
+        case "wide":  # more digits than Python's default decimal context keeps; no sum overflows
             most = 10 ** choose.choice((3, 18, 28, 32)) - 1
             return f"{choose.choice((-most, most, choose.randrange(-most, most)))}.{choose.choice(('01', '99'))}"
         case "moment":
             near = ("1969-12-31T23:59:58.999999", "1970-01-01T00:00", "2026-03-29T02:30:00.123456")
             far = ("0001-01-01T00:00:00.000001", "1582-10-10T00:00", "9999-12-31T23:59:59.999999")
-            return choose.choice(near if form == "orc" else (*near, *far))  # Arrow reads 584 years of ORC
+            return choose.choice(near if form == "orc" else (*near, *far))  # in ORC, Arrow reads only 584 years
         case "ok" | "spare" | "fine":
             return choose.random() < 0.5
         case "s1":

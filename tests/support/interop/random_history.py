@@ -9,7 +9,7 @@
 The same seed makes the same decisions with the same release of the engine; names of files and what depends on them
 (UUIDs) differ. Commit times are rewritten to lie days to minutes apart, with ties and clocks that go back.
 
-Law: a history does nothing the engine is known to break a table by. Expiry and tag deletion stop where a branch
+Invariant: a history does nothing the engine is known to break a table by. Expiry and tag deletion stop where a branch
 begins (the engine protects none), and a gap in the ids is torn last: `dangling` of a finished history is empty unless
 it has a gap. What the engine refuses is in the log as its error and counts as nothing.
 """
@@ -97,7 +97,7 @@ class History:
 
 
 def make(judge: PaimonJudge, table: Path, seed: int, steps: int = 30) -> History:
-    """A new table in this directory with a random past of so many steps."""
+    """Create a table in this directory with a random past of this many steps."""
     walk = _Walk(judge, table, seed)
     walk.create()
     for _ in range(3):
@@ -126,13 +126,13 @@ class _Walk:
         self.is_branched = False
         self.is_rolled_back = False
         self.kept: set[str] = set()
-        """Tags that hold what a rollback as latest brought back."""
+        """Tags that hold what a rollback as latest restored."""
 
     def count(self, *kinds: str) -> None:
         self.history.counts.update(kinds)
 
     def do(self, what: str, call: Callable[[], Any], **said: Any) -> Any:
-        """One step, logged; None where the engine refused."""
+        """Run one step and log it; None if the engine rejected it."""
         entry = {"do": what, **said}
         self.history.log.append(entry)
         try:
@@ -197,7 +197,7 @@ class _Walk:
         return made
 
     def committed(self, ids: Sequence[int], branch: str | None = None) -> None:
-        """Gives new snapshots their times, and sees what kind of commit it was."""
+        """Record the times of new snapshots and the kinds of their commits."""
         for id in ids:
             self.clock_ms += self.rng.choice(STEPS_MS)
             if self.clock_ms in self.times:
@@ -309,7 +309,7 @@ class _Walk:
     def alter(self) -> None:
         change = self.rng.choice((("add", self.name("c"), "INT"), ("set_option", "manifest.merge-min-count", "4")))
         if change[0] == "add" and self.judge.version == "0.9.0":
-            return  # its branches get the newest schema alone, and cannot read files of an older one
+            return  # its branches only get the newest schema, and cannot read files of an older one
         if self.do("alter", lambda: self.judge.alter(self.table, change), change=change):
             self.count(*(["schema change"] if change[0] == "add" else []))
 
@@ -354,7 +354,7 @@ class _Walk:
             self.count("tag replaced")
 
     def branch(self) -> None:
-        """A branch from a tag whose snapshot is there, which every release can make, and a commit of its own."""
+        """Create a branch from a tag whose snapshot exists, which works in every release, with its own commit."""
         if self.history.log[0]["expires_by_itself"] or len(self.branches) > 2:
             return
         living = set(self.ids())
@@ -456,7 +456,7 @@ class _Walk:
     # The end.
 
     def finish(self) -> None:
-        """Tears a gap where the variant has one, and counts what is seen only in the whole."""
+        """Create a gap if the variant has one, and count the events that are only visible in the whole history."""
         ids = self.ids()
         if self.variant["has_gap"] and len(ids) > 3:
             lost = self.rng.choice(ids[1:-1])
@@ -500,7 +500,7 @@ STEPS = {
 
 
 def _variant(seed: int, rng: random.Random) -> dict[str, Any]:
-    """The table's kind: what is rare goes round with the seed, so that 25 seeds have it all."""
+    """Choose the kind of table: rare features rotate with the seed, so that 25 seeds cover all of them."""
     family = FAMILIES[seed % len(FAMILIES)]
     is_keyed = family not in ("append", "append buckets")
     producer = PRODUCERS[(seed // 2) % 4] if family == "primary key" else "none"
@@ -517,7 +517,7 @@ def _variant(seed: int, rng: random.Random) -> dict[str, Any]:
         "file.format": format,
         "manifest.merge-min-count": rng.choice(("2", "3", "30")),
         "num-sorted-run.compaction-trigger": rng.choice(("3", "5")),
-        # Nothing goes by itself, unless it is the kind of table where it does.
+        # Nothing expires automatically, except in tables of that kind.
         "snapshot.num-retained.min": "3" if expires_by_itself else "1000",
         "snapshot.num-retained.max": "7" if expires_by_itself else "2147483647",
         "snapshot.time-retained": "1 ms" if expires_by_itself else "1000 d",
@@ -558,12 +558,12 @@ def seeds(text: str) -> list[int]:
 
 
 def absent(counts: Counter[str], version: str) -> list[str]:
-    """What should have occurred between many seeds, and did not."""
+    """Return what should have occurred over many seeds, and did not."""
     return [kind for kind in KINDS if not counts[kind] and kind not in NOT_IN.get(version, ())]
 
 
 def make_all(judge: PaimonJudge, directory: Path, numbers: Sequence[int], steps: int = 30) -> Iterator[History]:
-    """One history per seed, each in `<directory>/default.db/h<seed>`."""
+    """Create one history per seed, each in `<directory>/default.db/h<seed>`."""
     for seed in numbers:
         yield make(judge, directory / "default.db" / f"h{seed}", seed, steps)
 

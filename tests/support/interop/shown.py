@@ -1,4 +1,4 @@
-"""Values as the judges write them."""
+"""Formats values as the judges do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def shown(value: Any) -> Any:
-    """A value as the judges write it."""
+    """Format a value as the judges do."""
     match value:
         case dt.datetime():
             fraction = f".{value.microsecond:06d}" if value.microsecond else ""

@@ -1,4 +1,4 @@
-"""HTML reports: made in all three kinds, read as a browser would, their printed command taken out."""
+"""HTML reports: creates all three kinds, parses them as a browser would, and extracts the command they print."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ATTRIBUTES = frozenset({"lang", "charset", "http-equiv", "content", "name", "cla
 
 
 class Reader(HTMLParser):
-    """What a browser would make of it: nothing but the page's own tags may come out."""
+    """Parses a report as a browser would: only the page's own tags may appear."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -75,7 +75,7 @@ def three(table: Table, zone: str = "UTC", speak: sheet.Speak = str) -> dict[str
 
 
 def commanded(text: str) -> list[str]:
-    """The words of the command that a plan's report prints."""
+    """Return the words of the command in a plan's report."""
     found = re.search(r"<pre>(snapscope .*?)</pre>", text, re.DOTALL)
     assert found
     return shlex.split(unescape(found[1]))[1:]

@@ -1,4 +1,4 @@
-"""Random values and conditions for a table of every type."""
+"""Random values and conditions for a table with all types."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def value(choose: random.Random, name: str) -> Any:
         case "ratio":
             return choose.choice([0.0, -0.0, math.nan, number / 4, -math.inf])
         case "money":
-            most = "9999999999999999999999999999999"  # 31 digits: Python's own arithmetic keeps 28
+            most = "9999999999999999999999999999999"  # 31 digits: Python's default decimal context keeps 28
             return choose.choice([Decimal(number) / 2 - 1, Decimal(f"{most}{number}.5"), Decimal(f"-{most}{number}.5")])
         case "day":
             return dt.date(1969, 12, 28) + dt.timedelta(days=number)

@@ -1,6 +1,6 @@
-"""Data files of Iceberg tables as engines write them: Parquet, ORC and Avro, each with the field ids of its columns.
+"""Data files of Iceberg tables as the engines write them: Parquet, ORC and Avro, with field ids.
 
-Law: nothing here uses core.
+Invariant: nothing here uses core.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AVRO: dict[pa.DataType, Any] = {
 
 
 def write(rows: pa.Table, form: str, path: Path) -> None:
-    """One file; where a column of Arrow has no `PARQUET:field_id`, its column in the file has no id either."""
+    """Write a file. An Arrow column without `PARQUET:field_id` has no field id in the file."""
     if form == "parquet":
         parquet.write_table(rows, path)
     elif form == "orc":
@@ -43,7 +43,7 @@ def write(rows: pa.Table, form: str, path: Path) -> None:
 
 
 class _Names:
-    """Names for what Avro wants to have a name."""
+    """Generates the names that Avro requires."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -99,7 +99,7 @@ def _avro(of: pa.DataType, names: _Names) -> Any:
 
 
 def _avro_map(of: pa.MapType, names: _Names) -> dict[str, Any]:
-    """Keys of text make a map of Avro's own, others an array of pairs."""
+    """Convert a map: text keys become an Avro map, other keys an array of pairs."""
     key, value = _id(of.key_field), _id(of.item_field)
     if pa.types.is_string(of.key_type):
         ids = {} if key is None else {"key-id": key, "value-id": value}
@@ -112,7 +112,7 @@ def _avro_map(of: pa.MapType, names: _Names) -> dict[str, Any]:
 
 
 def _plain(value: Any, of: pa.DataType) -> Any:
-    """A value as fastavro takes it."""
+    """Convert a value for fastavro."""
     if value is None:
         return None
     if pa.types.is_struct(of):

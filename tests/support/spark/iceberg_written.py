@@ -1,4 +1,4 @@
-"""Small Iceberg tables with real Parquet files, written by the words of the table specification without an engine.
+"""Writes small Iceberg tables with real Parquet files according to the table specification, without an engine.
 
     table = Written(tmp_path / "t", [(1, "id", "long"), (2, "v", "string")])
     file = table.data({"id": [1, 2], "v": ["a", "b"]})
@@ -6,7 +6,7 @@
     table.commit(table.positions([(file, 0)]))
     point = open_table(str(table.root))
 
-Law: nothing here uses core.
+Invariant: nothing here uses core.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ _AVRO = {
 
 @dataclass
 class Written:
-    """`spec` are partition fields as metadata writes them; more may be appended to `specs`, columns to `schemas`."""
+    """A table. `spec` are partition fields as in metadata; more can be appended to `specs`, and columns to
+    `schemas`."""
 
     root: Path
     columns: list[Column]
@@ -68,7 +69,7 @@ class Written:
         self._names = 0
 
     def evolve(self, columns: Sequence[Column], defaults: Mapping[int, Any] | None = None) -> None:
-        """A new current schema."""
+        """Set a new current schema."""
         self.columns = list(columns)
         fields = [
             {"id": id, "name": name, "required": False, "type": of}
@@ -80,7 +81,7 @@ class Written:
     # files ------------------------------------------------------------------------------------------------------------
 
     def data(self, rows: Mapping[str, Sequence[Any]] | pa.Table, **more: Any) -> Entry:
-        """A data file with these of the current columns; `partition` by field id, `spec`, `name`, `ids`."""
+        """Write a data file with some of the current columns; `partition` by field id, `spec`, `name`, `ids`."""
         if isinstance(rows, pa.Table):
             return self.file(rows, DATA, **more)
         chosen = [each for each in self.columns if each[1] in rows]
@@ -88,20 +89,20 @@ class Written:
         return self.file(pa.table(arrays, schema=pa.schema([arrow_field(*each) for each in chosen])), DATA, **more)
 
     def positions(self, rows: Sequence[tuple[Entry | str, int]], **more: Any) -> Entry:
-        """A file of position deletes: (data file or its location, position)."""
+        """Write a position delete file: (data file or its location, position)."""
         paths = [each if isinstance(each, str) else each["path"] for each, _ in rows]
         schema = pa.schema([arrow_field(2147483546, "file_path", "string"), arrow_field(2147483545, "pos", "long")])
         table = pa.table([pa.array(paths), pa.array([row for _, row in rows], pa.int64())], schema=schema)
         return self.file(table, POSITIONS, **more)
 
     def equality(self, rows: Mapping[str, Sequence[Any]], **more: Any) -> Entry:
-        """A file of equality deletes by all columns it has."""
+        """Write an equality delete file on all of its columns."""
         entry = self.data(rows, **more)
         ids = [id for id, name, _ in self.columns if name in rows]
         return entry | {"content": EQUALITY, "equality_ids": ids}
 
     def vector(self, of: Entry, rows: Sequence[int], **more: Any) -> Entry:
-        """A deletion vector in a file of its own, which begins with other bytes."""
+        """Write a deletion vector in a separate file that starts with other bytes."""
         blob, _ = vector(rows, wide=True)
         path = self.path("puffin", more.pop("name", None))
         path.write_bytes(b"PFA1" + blob)
@@ -113,7 +114,7 @@ class Written:
     def file(self, rows: pa.Table, content: int, *, name: str | None = None, spec: int = 0, ids: bool = True,
              partition: Mapping[int, Any] | None = None, bounds: Sequence[int] = (), form: str = "parquet",
              **more: Any) -> Entry:  # fmt: skip
-        """`bounds`: the ids of columns whose least and greatest value and nulls the manifest tells."""
+        """Write a file. `bounds`: the ids of columns with min, max and null count in the manifest."""
         path = self.path(form, name)
         data_files.write(rows if ids else rows.replace_schema_metadata().cast(_bare(rows.schema)), form, path)
         sizes = [id for each in rows.schema for id in _leaves(each)] if ids else []
@@ -129,7 +130,8 @@ class Written:
     # commits ----------------------------------------------------------------------------------------------------------
 
     def commit(self, *entries: Entry, without: Sequence[Entry] = (), **more: Any) -> int:
-        """A snapshot with these files added to those of the last one; its id. `more` goes into the metadata."""
+        """Commit a snapshot that adds these files to those of the last one; return its id. `more` is added to the
+        metadata."""
         sequence = len(self.snapshots) + 1
         gone = [each["path"] for each in without]
         kept = [each for each in self.live if each["path"] not in gone]
@@ -149,7 +151,7 @@ class Written:
         return sequence
 
     def publish(self, **more: Any) -> None:
-        """metadata.json as it is now, over the last one."""
+        """Overwrite metadata.json with the current state."""
         last = len(self.snapshots)
         document = {
             "format-version": self.version, "table-uuid": "00000000-0000-0000-0000-000000000001",
@@ -165,7 +167,7 @@ class Written:
         (self.root / "metadata" / "version-hint.text").write_text("1")
 
     def _manifest(self, spec: int, is_deletes: bool, some: Sequence[tuple[Entry, bool]], own: int) -> dict[str, Any]:
-        """One manifest, and its row in the list. Files that are new inherit their sequence number."""
+        """Write a manifest and return its row in the list. New files inherit their sequence number."""
         self._names += 1
         path = self.root / "metadata" / f"m{self._names}.avro"
         fields = self.specs[spec]["fields"]
@@ -198,7 +200,7 @@ class Written:
 
 
 def arrow_field(id: int, name: str, of: Any) -> pa.Field:
-    """A column with its id, in the type a writer would choose."""
+    """Create a column with its id, in the type that a writer would choose."""
     return pa.field(name, _arrow(of), metadata={"PARQUET:field_id": str(id)})
 
 
@@ -218,7 +220,7 @@ def _arrow(of: Any) -> pa.DataType:
 
 
 def _bounds(column: pa.ChunkedArray) -> dict[str, Any]:
-    """Least and greatest value as the specification serializes them, and the nulls."""
+    """Return min and max, serialized as in the specification, and the null count."""
     import pyarrow.compute as pc
 
     least_most = pc.min_max(column).as_py()
@@ -248,7 +250,7 @@ def _stored(value: Any) -> bytes | None:
 
 
 def _leaves(of: pa.Field) -> list[int]:
-    """The ids of what a file stores of a column."""
+    """Return the field ids of a column's leaves in a file."""
     if pa.types.is_map(of.type):
         return [*_leaves(of.type.key_field), *_leaves(of.type.item_field)]
     if pa.types.is_nested(of.type):

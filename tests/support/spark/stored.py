@@ -1,7 +1,7 @@
-"""Small tables with real Parquet files and whole manifests, statistics included, made without Spark or an engine.
+"""Writes small tables with real Parquet files and complete manifests, including statistics, without Spark or an engine.
 
-What was put into every file is remembered, so `rows` tells by plain Python what a point holds: the other side of
-reads, row diffs and pruning. Statistics of FLOAT and DOUBLE pass over NaN, as Arrow's do, or are unknown, by chance.
+The rows of every file are remembered, so `rows` computes the content of a version in plain Python, as the reference for
+reads, row diffs and pruning. Statistics of FLOAT and DOUBLE skip NaN, as Arrow's do, or are randomly missing.
 
     table = Stored(tmp_path / "t", [("id", "INT"), ("v", "STRING")])
     first = table.file([{"id": 1, "v": "a"}])
@@ -36,7 +36,7 @@ ADDS = (0, 2)
 
 @dataclass
 class File:
-    """A file as its entry says it, and what is in it: values by field id, kinds and sequence numbers of its rows."""
+    """A file as in its manifest entry, and its content: values by field id, kinds and sequence numbers of its rows."""
 
     record: Record
     rows: list[dict[int, Any]]
@@ -71,7 +71,7 @@ class Stored:
         return open_table(str(self.root))
 
     def schema(self, columns: Iterable[tuple[int, tuple[str, Any]]], options: Mapping[str, str] | None = None) -> None:
-        """The next schema: (field id, (name, type)) of each column."""
+        """Write the next schema: (field id, (name, type)) of each column."""
         number = len(self.schemas)
         self.options = self.options if options is None else options
         fields = tuple(Field(id, name, of) for id, (name, of) in columns)
@@ -98,7 +98,7 @@ class Stored:
         stats: str = "full",
         source: int = 0,
     ) -> File:
-        """Write the rows as one file of the newest schema; not yet committed. Partition columns may be left out."""
+        """Write the rows to a file with the newest schema, without committing it. Partition columns can be left out."""
         of = self.now
         rows = [{**row, **dict(zip(self.partition_keys, partition, strict=True))} for row in rows]
         kinds = [0] * len(rows) if kinds is None else list(kinds)
@@ -150,7 +150,7 @@ class Stored:
         self, adds: Sequence[File] = (), deletes: Sequence[File] = (), *, kind: str = "APPEND",
         changelog: Sequence[File] = (),
     ) -> int:  # fmt: skip
-        """The next snapshot with the newest schema; its id."""
+        """Commit the next snapshot with the newest schema; return its id."""
         number = len(self.points) + 1
         self.live = [each for each in self.live if each not in deletes] + list(adds)
         delta = [manifest_encoding.deleted(each.record) for each in deletes] + [each.record for each in adds]
@@ -176,7 +176,7 @@ class Stored:
         self._write(f"tag/tag-{name}", (self.root / f"snapshot/snapshot-{snapshot}").read_bytes())
 
     def rows(self, snapshot: int) -> list[dict[int, Any]]:
-        """What a point holds, by field id, as its schema shows it; of one key the row written last."""
+        """Return the rows of a version by field id, as in its schema; for each key, the row written last."""
         number, files = self.points[snapshot]
         schema = self.schemas[number]
         found: list[tuple[int, int, dict[int, Any]]] = [

@@ -56,7 +56,7 @@ class Lake:
         return frozenset(path for path in found if not path.endswith(".metadata.json"))
 
     def broken(self) -> list[str]:
-        """What any snapshot needs and is not there."""
+        """Return the missing files that any snapshot needs."""
         lost = []
 
         def path_of(location: str) -> Path:

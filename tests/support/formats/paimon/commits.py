@@ -1,4 +1,4 @@
-"""Data files to commit, and what is live after a commit."""
+"""Data files to commit, and the current files after a commit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T0 = 1_700_000_000_000
 
 
 class Uuids:
-    """Counted names, so that a test can say them."""
+    """Sequential names, so that tests can refer to them."""
 
     def __init__(self, prefix: str = "u") -> None:
         self.prefix, self.count = prefix, itertools.count()
@@ -42,7 +42,7 @@ FILES = itertools.count()
 
 
 def file(store: Store, day: str | None = "d1", rows: int = 10, **more: Any) -> NewDataFile:
-    """A data file of no rows that can be read: only its name and promises matter here."""
+    """Create a data file without readable rows: only its name and metadata matter."""
     path = f"dt={day}/bucket-0/data-{next(FILES)}-0.parquet"
     store.create(path, b"x" * rows)
     row = binary_row.encode((day,), ("STRING",))
@@ -51,7 +51,7 @@ def file(store: Store, day: str | None = "d1", rows: int = 10, **more: Any) -> N
 
 
 def live(store: Store, snapshot: Snapshot | None = None) -> set[str]:
-    """Names of the live files, read here without the code under test."""
+    """Return the names of the current files, read without the code under test."""
     snapshot = snapshot or publish.read_head(store).snapshot
     assert snapshot is not None
     records = []

@@ -1,4 +1,4 @@
-"""Random Paimon tables: steps drawn by Hypothesis, and what makes a table of them."""
+"""Random Paimon tables: steps drawn by Hypothesis, and a builder that turns them into a table."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ STEP = st.tuples(
 
 
 FORMATS = st.lists(st.sampled_from(FORMS), min_size=1, max_size=4)
-"""What the metadata of one commit after another is written in."""
+"""The metadata formats of successive commits."""
 
 
 class Maker:
-    """Turns steps (a word and two numbers) into a table; a step that does not fit the table is left out."""
+    """Turns steps (a name and two numbers) into a table; steps that do not fit the table are skipped."""
 
     def __init__(self, root: Path, options: dict[str, str], forms: Sequence[str] = ("avro",)) -> None:
         self.main = TableBuilder(root, partition_keys=["dt"], options=options, forms=forms)
@@ -84,7 +84,7 @@ class Maker:
         line.commit([self.file(line, a, b, source=1, level=5)] if gone else [], gone, kind="COMPACT")
 
     def do_upgrade(self, line: TableBuilder, a: int, b: int) -> None:
-        """The same file at another level: one path, two identities."""
+        """Put the same file at another level: one path, two identities."""
         gone = [file for file in self.chosen(line, a, b) if file.level < 5]
         line.commit([_at_level(file, file.level + 1) for file in gone], gone, kind="COMPACT")
 
@@ -93,7 +93,8 @@ class Maker:
             line.commit([self.file(line, a, b)], kind="COMPACT")
 
     def do_again(self, line: TableBuilder, a: int, b: int) -> None:
-        """A file gets a second life, as `rollback_to_as_latest` gives it: its base is rewritten without its past."""
+        """Give a file a second lifetime, as `rollback_to_as_latest` does: the base list is rewritten without its
+        past."""
         live = {file.identity for file in line.live()}
         back = [file for file in self.dead if file.identity not in live][: 1 + b % 2]
         with merging():
@@ -128,7 +129,7 @@ class Maker:
         line.commit([], index=[*kept, *(line.index_file(100 + number, **place) for number in range(a % 3))])
 
     def do_statistics(self, line: TableBuilder, a: int, b: int) -> None:
-        if line is self.main:  # the builder would write a branch's into the branch
+        if line is self.main:  # for a branch the builder would write it into the branch
             line.commit([], kind="ANALYZE", statistics=True)
 
     def do_changelog(self, line: TableBuilder, a: int, b: int) -> None:

@@ -1,4 +1,4 @@
-"""Small Paimon tables that several tests need, and ways to damage them."""
+"""Small Paimon tables that several tests use, and ways to damage them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REAL = sorted(path.name for path in (TABLES / "paimon" / "default.db").iterdir()
 
 @contextmanager
 def merging() -> Iterator[None]:
-    """While open, the next base list is rewritten into one manifest, as merging does."""
+    """Inside this context, merge the next base list into one manifest."""
     before, builders.MERGE_AFTER = builders.MERGE_AFTER, 1
     try:
         yield
@@ -42,7 +42,7 @@ def merging() -> Iterator[None]:
 
 
 def four_commits(root: Path, **options: Any) -> TableBuilder:
-    """1 adds a; 2 adds b; 3 takes a away and adds c; 4 adds d; tag v on 2."""
+    """Commit 1 adds a; 2 adds b; 3 removes a and adds c; 4 adds d; tag v is on 2."""
     table = TableBuilder(root, **options)
     a, b, c, d = (table.file(1000 + number, rows=10) for number in range(4))
     table.commit([a])
@@ -68,11 +68,32 @@ def strip_sizes(root: Path) -> None:
         path.write_text(json.dumps({key: value for key, value in document.items() if not key.endswith("ListSize")}))
 
 
+def rewrite(table: TableBuilder, number: int, entry: Mapping[str, Any], **file: Any) -> str:
+    """Change the last manifest of a commit in place, and the sizes its lists tell, so that only the content is odd."""
+    path = manifest_of(table, number)
+    changed = {**entry, "_FILE": {**entry["_FILE"], **file}}
+    data = builders._avro("entry", [changed], "null")
+    name = path.rsplit("/", 1)[-1]
+    (table.root / path).write_bytes(data)
+    for each in sorted(table.commits):
+        document = table.commits[each].document
+        for kind in ("base", "delta"):
+            target = table.root / "manifest" / document[f"{kind}ManifestList"]
+            with target.open("rb") as opened:
+                records: list[Any] = list(fastavro.reader(opened))
+            for record in records:
+                if record["_FILE_NAME"] == name:
+                    record["_FILE_SIZE"] = len(data)
+            target.write_bytes(builders._avro("list", records, "null"))
+    strip_sizes(table.root)
+    return path
+
+
 NOW_MS = START_MS + 10**11
 
 
 def replaced_four_times(root: Path, options: Mapping[str, str]) -> TableBuilder:
-    """Each commit replaces the files of the one before, so every snapshot alone holds something."""
+    """Replace all files in each commit, so that every snapshot exclusively holds something."""
     table = TableBuilder(root, options=options)
     for _ in range(4):
         table.commit([table.file()], table.live(), kind="OVERWRITE")
