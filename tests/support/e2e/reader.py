@@ -88,16 +88,26 @@ class Reader:
 
     def _marks(self, mode: str) -> list[tuple[str, float, float]]:
         self.page.wait_for_selector(".js-plotly-plot .scatterlayer .point", state="attached")
-        found = self.page.evaluate(
+        before, found = None, self._places(mode)
+        for _ in range(PATIENCE_MS // 200):
+            if found is not None and found == before:  # the chart stands still
+                return sorted((tuple(each) for each in found), key=lambda dot: dot[1])
+            before, found = found, self._places(mode)
+        raise AssertionError("The chart does not stand still.")
+
+    def _places(self, mode: str) -> list[Any] | None:
+        """Where the marks are after 200 ms; None while the chart is drawn for another width than it has."""
+        self.page.wait_for_timeout(200)
+        return self.page.evaluate(
             """mode => { const graph = document.querySelector('.js-plotly-plot');
             const at = graph.getBoundingClientRect(), layout = graph._fullLayout;
+            if (Math.abs(at.width - layout.width) > 1) return null;
             const marks = graph._fullData.filter(d => d.yaxis === 'y' && d.mode === mode && d.customdata);
             return marks.flatMap(d => d.x.map((x, i) => [
                d.customdata[i][0], at.x + layout.xaxis._offset + layout.xaxis.d2p(x),
                at.y + layout.yaxis._offset + layout.yaxis.d2p(d.y[i])])); }""",
             mode,
         )
-        return sorted((tuple(each) for each in found), key=lambda dot: dot[1])
 
     def snapshots(self) -> list[str]:
         """Return main's retained snapshots that can be clicked: no other dot is within 16 pixels."""
