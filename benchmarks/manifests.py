@@ -4,8 +4,7 @@
 
 The same entries are written in each format, once into manifests of 5,000 entries and once into manifests of 5 (as small
 commits leave them; a tenth as many entries). In every round each format is decoded once, in turn. Output: median
-entries per second with the spread, and the median of the rounds' ratios (Avro's seconds by this format's: 0.5 means half
-of Avro's speed).
+entries per second with the spread, and the median of the rounds' speeds relative to Avro's (0.5: half as fast).
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def main() -> None:
                 for form in FORMS:
                     answers[form], seconds = decoded(Path(folder) / form)
                     taken[form].append(seconds)
-                if not answers["avro"].num_rows == count or not all(each == answers["avro"] for each in answers.values()):
+                if len(answers["avro"]) != count or any(each != answers["avro"] for each in answers.values()):
                     raise SystemExit("the formats gave different entries")
         print(f"{shape}, {count:,} entries in {count // per_file:,} manifests")
         report({form: seconds[1:] for form, seconds in taken.items()}, count)  # the first round includes lazy imports
@@ -67,7 +66,8 @@ def report(taken: Mapping[str, Sequence[float]], count: int) -> None:
         spread = f"[{count / max(seconds):,.0f}..{count / min(seconds):,.0f}]"
         ratios = [avro / own for avro, own in zip(taken["avro"], seconds, strict=True)]
         ratio = f"{statistics.median(ratios):.2f} [{min(ratios):.2f}..{max(ratios):.2f}]"
-        print(f"  {form:8} {count / statistics.median(seconds):>10,.0f} entries/s {spread:>22}   {ratio} of Avro's speed")
+        speed = f"{count / statistics.median(seconds):>10,.0f} entries/s"
+        print(f"  {form:8} {speed} {spread:>22}   {ratio} of Avro's speed")
 
 
 def decoded(table: Path) -> tuple[pa.Table, float]:

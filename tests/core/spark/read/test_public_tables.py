@@ -1,6 +1,7 @@
 """Tables of other projects, written by many engines: every point that the format's own engine reads has its rows.
 
-Of Paimon tables the number of rows is known. They are read where the tables beyond tests/tables are: copies that believe to be elsewhere.
+Of Paimon tables the number of rows is known. They are read where the tables beyond tests/tables are: copies that
+believe to be elsewhere.
 """
 
 from __future__ import annotations
