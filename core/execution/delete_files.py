@@ -23,6 +23,7 @@ from core.execution.stable_read import ATTEMPTS, read_stable_references
 from core.formats.table_format import Examined
 from core.messages import Reason, both, counted, sentences
 from core.model import codes
+from core.model.codes import Fault
 from core.model.history import History
 from core.model.references import Heads, Problem
 from core.planning import outside_roots, unknown_references
@@ -285,9 +286,17 @@ def _reasons_to_stay(
 
 
 def refuse_contradictions(history: History, examined: Examined, stays: Collection[str]) -> None:
-    """Raise `Corrupt` if the metadata of a version that stays contradicts itself."""
+    """Raise `Corrupt` if the metadata of a version that stays contradicts itself, or is of a newer engine."""
     for position, problem in examined.problems.items():
         point = history.holders[position].point
+        if point in stays and problem.code == Fault.UNSUPPORTED:
+            raise Corrupt(
+                "{point} is kept, but it cannot be read in full, so the files it still needs cannot be determined: "
+                "{problem}",
+                point=point,
+                problem=problem.sentence(),
+                path=problem.path,
+            )
         if point in stays:
             raise Corrupt(
                 "{point} is kept, but its metadata contradicts itself, so the files it needs cannot be "

@@ -46,6 +46,7 @@ def read(paths: Sequence[str], forms: Sequence[str], columns: Sequence[AvroColum
     """Decode local files of the given formats. An unreadable file has no rows, and its number is in `errors`."""
     errors: dict[int, SnapscopeError] = {}
     groups: dict[pa.Schema, list[_File]] = {}
+    schemas: dict[int, bytes | pa.Schema] = {}
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         answers = pool.map(_answer, range(len(paths)), paths, forms, repeat(columns))
         for number, answer in enumerate(answers):
@@ -53,10 +54,11 @@ def read(paths: Sequence[str], forms: Sequence[str], columns: Sequence[AvroColum
                 errors[number] = answer
             else:
                 groups.setdefault(answer.rows.schema, []).append(answer)
+                schemas[number] = answer.schema
     empty = arrow_schema(columns).empty_table()
     rows = pa.concat_tables([empty, *(part for files in groups.values() for part in _together(files, columns, errors))])
     refuse_nulls(rows, paths, columns, errors)
-    return Decoded(rows.filter(pc.invert(pc.is_in(rows["file"], pa.array(list(errors), pa.int32())))), errors)
+    return Decoded(rows.filter(pc.invert(pc.is_in(rows["file"], pa.array(list(errors), pa.int32())))), errors, schemas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class _File:
     path: str
     form: str
     rows: pa.Table  # nested as in the file
+    schema: pa.Schema  # of the whole file
 
 
 def _answer(number: int, path: str, form: str, columns: Sequence[AvroColumn]) -> _File | SnapscopeError:
@@ -89,7 +92,7 @@ def _answer(number: int, path: str, form: str, columns: Sequence[AvroColumn]) ->
         return error
     except (OSError, ValueError, ArithmeticError, pa.ArrowException, MemoryError) as error:
         return _damaged(error, path, form)
-    return _File(number, path, form, rows.replace_schema_metadata())
+    return _File(number, path, form, rows.replace_schema_metadata(), schema)
 
 
 def _parquet(data: bytes) -> parquet.ParquetFile:

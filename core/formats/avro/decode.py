@@ -19,7 +19,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import fastavro
@@ -60,10 +60,13 @@ class AvroColumn:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """All rows of all readable files: the requested columns, and `file`, the number of the file of each row."""
+    """All rows of all readable files: the requested columns, and `file`, the number of the file of each row.
+
+    `schemas`: number of a file → the schema that stands in it, as JSON (Avro) or as Arrow gives it."""
 
     rows: pa.Table
     errors: Mapping[int, SnapscopeError]
+    schemas: Mapping[int, bytes | pa.Schema] = field(default_factory=dict)
 
 
 def read(paths: Sequence[str], columns: Sequence[AvroColumn]) -> Decoded:
@@ -89,7 +92,8 @@ def read(paths: Sequence[str], columns: Sequence[AvroColumn]) -> Decoded:
         tables = pool.map(lambda part: _decode(paths, part[1], part[0], columns, errors), parts)
         rows = pa.concat_tables([empty, *tables])
     refuse_nulls(rows, paths, columns, errors)
-    return Decoded(rows.filter(pc.invert(pc.is_in(rows["file"], pa.array(list(errors), pa.int32())))), errors)
+    schemas = {number: schema for (schema, _), members in groups.items() for number, _ in members}
+    return Decoded(rows.filter(pc.invert(pc.is_in(rows["file"], pa.array(list(errors), pa.int32())))), errors, schemas)
 
 
 def refuse_nulls(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +28,7 @@ from core.errors import SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.file_paths import identities
 from core.formats.paimon.manifests import ADD, ENTRY, LIST, PaimonManifests
-from core.formats.paimon.read.metadata_files import named
+from core.formats.paimon.read.metadata_files import Named, named
 from core.messages import Reason, told
 from core.model import codes
 from core.model.codes import Fault
@@ -111,9 +111,17 @@ class _Examination:
             if holder.exists and holder.snapshot is not None and position not in history.incomplete
         }
 
-    def _blame(self, position: int, path: str, expected: str, found: str, remedy: str = _RESTORE) -> None:
+    def _blame(
+        self,
+        position: int,
+        path: str,
+        expected: str,
+        found: str,
+        remedy: str = _RESTORE,
+        code: Fault = Fault.CONTRADICTION,
+    ) -> None:
         if position in self.points:
-            self.problems.setdefault(position, Problem(path, expected, found, remedy, Fault.CONTRADICTION))
+            self.problems.setdefault(position, Problem(path, expected, found, remedy, code))
 
     # documents ---------------------------------------------------------------------------------------------------
 
@@ -195,8 +203,23 @@ class _Examination:
             for position, number in zip(source.position, source.name, strict=True):
                 if problem := wrong.get(listed[number]):
                     self._blame(position, *problem)
+        if self.manifests.odd:
+            parts = np.split(of, loaded.start[1:-1]) if names else []
+            self._fields(given, {name: [manifests[each] for each in of] for name, of in zip(names, parts, strict=True)})
         net = _sums(manifest, np.where(is_add, rows, -rows), len(manifests))
         self._rows(dict(zip(names, _sums(of_list, net[of], len(names)).tolist(), strict=True)))
+
+    def _fields(self, given: Named, listed: Mapping[str, Sequence[str]]) -> None:
+        """Find metadata files with fields that no known release writes: they may say that other files are needed.
+
+        `listed`: list → its manifests."""
+        for source in (given.lists, given.changelog_lists, given.index_manifests):
+            names = source.names
+            for position, number in zip(source.position, source.name, strict=True):
+                for name in (names[number], *listed.get(names[number], ())):
+                    if found := self.manifests.odd.get(name):
+                        path, expected = f"{layout.MANIFEST}/{name}", told("only known fields")
+                        self._blame(position, path, expected, found, _NEWER, Fault.UNSUPPORTED)
 
     def _rows(self, net: Mapping[str, int]) -> None:
         """Compare the row counts of snapshots (delta and total) with those of their manifests. `net`: list → rows.

@@ -6,8 +6,10 @@ and has the same size is checked with the store each time.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ import pyarrow.compute as pc
 from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats import columnar
 from core.formats.avro import decode as avro
+from core.formats.avro.container import fields_of
 from core.formats.avro.decode import AvroColumn, Decoded
 from core.formats.paimon import layout
 from core.storage.decoded_files import Loaded, add_unlisted, by_size, local_copies
@@ -104,13 +107,34 @@ LISTED = (*LIST, AvroColumn("schema_id", ("_SCHEMA_ID",), pa.int64()))
 _VERSIONS: Mapping[tuple[AvroColumn, ...], int] = {
     LIST: 2, LISTED: 2, ENTRY: 2, DETAIL: 2, KEYED: 2, TRACKED: 2, STATS: 2, INDEX: 1, VECTORS: 1,
 }  # fmt: skip
+_OF_A_LIST = frozenset(
+    "_VERSION _FILE_NAME _FILE_SIZE _NUM_ADDED_FILES _NUM_DELETED_FILES _PARTITION_STATS _SCHEMA_ID _MIN_BUCKET "
+    "_MAX_BUCKET _MIN_LEVEL _MAX_LEVEL _MIN_ROW_ID _MAX_ROW_ID _TOTAL_BUCKETS _EXTRA_FILES".split()
+)
+_OF_AN_ENTRY = frozenset(
+    "_VERSION _KIND _PARTITION _BUCKET _TOTAL_BUCKETS _FILE _FILE._FILE_NAME _FILE._FILE_SIZE _FILE._ROW_COUNT "
+    "_FILE._MIN_KEY _FILE._MAX_KEY _FILE._KEY_STATS _FILE._VALUE_STATS _FILE._MIN_SEQUENCE_NUMBER "
+    "_FILE._MAX_SEQUENCE_NUMBER _FILE._SCHEMA_ID _FILE._LEVEL _FILE._EXTRA_FILES _FILE._CREATION_TIME "
+    "_FILE._DELETE_ROW_COUNT _FILE._EMBEDDED_FILE_INDEX _FILE._FILE_SOURCE _FILE._VALUE_STATS_COLS "
+    "_FILE._EXTERNAL_PATH _FILE._FIRST_ROW_ID _FILE._WRITE_COLS _FILE._WRITE_COLS_SEQUENCES".split()
+)
+_OF_AN_INDEX = frozenset(
+    "_VERSION _KIND _PARTITION _BUCKET _INDEX_TYPE _FILE_NAME _FILE_SIZE _ROW_COUNT _DELETIONS_VECTORS_RANGES "
+    "_EXTERNAL_PATH _GLOBAL_INDEX".split()
+)
+KNOWN: Mapping[tuple[AvroColumn, ...], frozenset[str]] = {LIST: _OF_A_LIST, ENTRY: _OF_AN_ENTRY, INDEX: _OF_AN_INDEX}
+"""The fields of all releases, up to 2.0."""
 
 
 @dataclass(slots=True)
 class PaimonManifests:
-    """Decodes a table's immutable metadata files and caches them by name and size."""
+    """Decodes a table's immutable metadata files and caches them by name and size.
+
+    `odd`: name of a file → the fields in it that no known release writes. Only what lists and holds files is looked at.
+    """
 
     store: Store
+    odd: dict[str, str] = field(default_factory=dict)
     _decoded: dict[tuple[AvroColumn, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
 
     def load(
@@ -178,6 +202,8 @@ class PaimonManifests:
                 errors[name] = problem
             else:
                 self._decoded[columns][(name, sizes[name])] = part
+                if columns in KNOWN and (odd := _fields(decoded.schemas[number]) - KNOWN[columns]):
+                    self.odd[name] = ", ".join(sorted(odd))
 
 
 def _read(paths: Sequence[str], columns: tuple[AvroColumn, ...]) -> Decoded:
@@ -185,7 +211,7 @@ def _read(paths: Sequence[str], columns: tuple[AvroColumn, ...]) -> Decoded:
     forms = columnar.formats(paths)
     if not any(forms):
         return avro.read(paths, columns)
-    rows, errors = [], dict[int, SnapscopeError]()
+    rows, errors, schemas = [], dict[int, SnapscopeError](), dict[int, bytes | pa.Schema]()
     for is_avro in (True, False):
         numbers = [number for number, form in enumerate(forms) if (form is None) == is_avro]
         some = [paths[number] for number in numbers]
@@ -193,7 +219,26 @@ def _read(paths: Sequence[str], columns: tuple[AvroColumn, ...]) -> Decoded:
         file = pa.array(numbers, pa.int32()).take(found.rows["file"])
         rows.append(found.rows.set_column(0, "file", file))
         errors |= {numbers[number]: error for number, error in found.errors.items()}
-    return Decoded(pa.concat_tables(rows), errors)
+        schemas |= {numbers[number]: schema for number, schema in found.schemas.items()}
+    return Decoded(pa.concat_tables(rows), errors, schemas)
+
+
+def _fields(schema: bytes | pa.Schema) -> frozenset[str]:
+    """Return the names of a record's fields, with those of the data file that it describes."""
+    if isinstance(schema, bytes):
+        return _fields_of_avro(schema)
+    file = schema.field("_FILE").type if "_FILE" in schema.names else pa.struct([])
+    return frozenset([*schema.names, *(f"_FILE.{file.field(number).name}" for number in range(file.num_fields))])
+
+
+@lru_cache(256)
+def _fields_of_avro(schema: bytes) -> frozenset[str]:
+    found = set()
+    for each in fields_of(json.loads(schema)) or ():
+        found.add(str(each.get("name")))
+        if each.get("name") == "_FILE":
+            found |= {f"_FILE.{inner.get('name')}" for inner in fields_of(each.get("type")) or ()}
+    return frozenset(found)
 
 
 def _misunderstood(rows: pa.Table, columns: tuple[AvroColumn, ...]) -> SnapscopeError | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -15,12 +16,25 @@ from core.errors import Corrupt
 from core.execution.apply import apply
 from core.formats.paimon import consistency
 from core.formats.paimon.format import PaimonFormat
+from core.formats.paimon.manifests import ENTRY, KNOWN, LIST
+from core.formats.paimon.write import manifest_encoding
 from core.messages import Reason
 from core.model.actions import Expire
 from core.table import open_table
+from tests.support import builders
 from tests.support.builders import TableBuilder
 from tests.support.execution import ground
-from tests.support.formats.paimon.tables import REAL, Record, avro, four_commits, list_of, manifest_of, strip_sizes
+from tests.support.formats.manifest_bytes import FORMS
+from tests.support.formats.paimon.tables import (
+    PUBLIC,
+    REAL,
+    Record,
+    avro,
+    four_commits,
+    list_of,
+    manifest_of,
+    strip_sizes,
+)  # fmt: skip
 from tests.support.places import TABLES
 
 
@@ -48,6 +62,11 @@ def document(path: Path, **fields: Any) -> None:
 @pytest.mark.parametrize("name", REAL)
 def test_no_table_of_an_engine_is_doubted(name: str) -> None:
     assert examined(TABLES / "paimon" / "default.db" / name) == ({}, {})
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_no_table_of_another_project_is_doubted(name: str) -> None:
+    assert examined(TABLES / "paimon_public" / name) == ({}, {})
 
 
 def with_windows(root: Path) -> None:
@@ -296,3 +315,49 @@ def test_a_namesake_of_an_absent_file_is_unsure(tmp_path: Path) -> None:
     (tmp_path / "t/bucket-0" / name).unlink()
     _, unsure = examined(tmp_path / "t", namesakes | {"bucket-1/other"})
     assert unsure.keys() == namesakes
+
+
+# fields of a newer engine --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("where", ["list", "entry", "file", "index"])
+def test_a_field_that_nobody_knows_is_read_over_and_stops_deletions(
+    form: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may name a file that a version needs, as `_EXTERNAL_PATH` and `_EXTRA_FILES` did when they were new."""
+    usual = builders._schema
+
+    def later(which: str) -> Any:
+        schema = copy.deepcopy(usual(which))
+        fields = schema["fields"]
+        if where == "file" and which == "entry":
+            fields = fields[-1]["type"]["fields"]
+        if which == {"file": "entry"}.get(where, where):
+            fields.append({"name": "_SIDE_FILE", "type": ["null", "string"], "default": None})
+        return schema
+
+    root = ground.warehouse(tmp_path)
+    table = four_commits(root, forms=(form,))
+    monkeypatch.setattr(builders, "_schema", later)
+    table.commit([table.file()], index=[table.index_file(50)])
+    opened = open_table(str(root))
+    history = opened.history()
+    assert history.files_at(history.require("5")).num_rows == 4
+    doubts, _ = examined(root)
+    assert set(doubts) == {"5"}
+    assert "_SIDE_FILE" in doubts["5"]
+    before = ground.disk(root)
+    plan = opened.preview(Expire(retain_max=1, retain_min=1), ground.LATE_MS)
+    with pytest.raises(Corrupt, match=r"cannot be read in full.*_SIDE_FILE"):
+        apply(opened, plan, settle_s=0)
+    assert ground.disk(root) == before
+
+
+def test_all_fields_that_are_written_are_known() -> None:
+    def names(fields: list[Record]) -> set[str]:
+        return {each["name"] for each in fields}
+
+    assert names(manifest_encoding._LIST_FIELDS) == KNOWN[LIST]
+    file = {f"_FILE.{name}" for name in names(manifest_encoding._FILE_FIELDS)}
+    assert names(manifest_encoding._ENTRY_FIELDS) | file == KNOWN[ENTRY]

@@ -29,6 +29,13 @@ def avro(path: Path, change: Callable[[list[Record]], object]) -> None:
 
 
 REAL = sorted(path.name for path in (TABLES / "paimon" / "default.db").iterdir())
+_OTHERS = TABLES / "paimon_public"
+PUBLIC = sorted(
+    path.parent.relative_to(_OTHERS).as_posix()
+    for path in _OTHERS.rglob("schema")
+    if (path.parent / "snapshot").is_dir() and "branch" not in path.parts
+)
+"""Tables of other projects, where the tables beyond tests/tables are."""
 
 
 @contextmanager
