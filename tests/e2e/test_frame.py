@@ -168,8 +168,7 @@ def test_an_open_tab_is_in_the_address(warehouse: Path, reader: Callable[..., Re
     tab = me.page.get_by_role("tab", name=words.COMMITS)
     tab.click()
     assert me.settled().page.url.endswith("&part=commits")
-    me.page.reload()
-    me.settled()
+    me.open("diff?table=shop.orders&a=3&b=7&part=commits")
     expect(tab).to_have_attribute("aria-selected", "true")
     me.page.get_by_role("tab", name=words.BY_PARTITION).click()
     assert "part=" not in me.settled().page.url
