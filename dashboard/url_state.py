@@ -28,12 +28,12 @@ OF_PAGE: Mapping[str, tuple[str, ...]] = {
     "overview": ("database", "filter", "sort"),
     "timeline": ("point", "window", "spacing"),
     "asof": ("point",),
-    "diff": ("a", "b", "window"),  # `b` is Diff's name for the chosen version
+    "diff": ("a", "b", "window", "part"),  # `b` is Diff's name for the chosen version
     "files": ("point", "pane", "folder", "find", "order", "manifest", "file", "by"),
     "retention": (
         *("point", "branch", "mode", "keep_max", "keep_min", "older", "max_deletes", "rules"),
         *("tags", "drop", "ended", "tags_older"),
-        *("hourly", "daily", "weekly", "monthly", "newest", "sets"),
+        *("hourly", "daily", "weekly", "monthly", "newest", "sets", "lab"),
     ),
     "orphans": ("point", "older", "also"),
     "tags": ("branch", "point"),

@@ -65,10 +65,9 @@ def download(whole: Callable[[], pd.DataFrame], key: str, name: str) -> None:
 
 
 def plain(frame: pd.DataFrame, key: str, *, columns: Mapping[str, Any]) -> None:
-    """Show query results as they are: their column names have no special meaning."""
-    formats: dict[str, Any] = {
-        name: units.count for name in frame.columns if pd.api.types.is_integer_dtype(frame[name])
-    }
+    """Show query results as they are: their column names have no special meaning, and any whole number can be an id,
+    so none gets thousands separators."""
+    formats: dict[str, Any] = {name: str for name in frame.columns if pd.api.types.is_integer_dtype(frame[name])}
     st.dataframe(
         frame.style.format(formats, na_rep="NULL") if formats else frame,
         key=key,

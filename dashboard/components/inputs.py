@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
+from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from core.model import time_input
 from core.model.references import MAIN, Heads
@@ -105,6 +106,20 @@ def one_of(label: str, name: str, options: Mapping[str, str], default: str) -> s
         label_visibility="collapsed",
     )
     return str(current)
+
+
+def tabs(name: str, options: Mapping[str, str]) -> dict[str, TabContainer]:
+    """A tab for each option, by its name; the URL holds the open one only if it is not the first."""
+    key, first = _key(name), next(iter(options))
+    current = options.get(url_state.get(name) or first, options[first])
+    st.session_state[key] = current
+
+    def changed() -> None:
+        opened = next((each for each, label in options.items() if label == st.session_state[key]), first)
+        url_state.put(**{name: None if opened == first else opened})
+
+    found = st.tabs(list(options.values()), default=current, key=key, on_change=changed)
+    return dict(zip(options, found, strict=True))
 
 
 def pick(label: str, name: str, options: Mapping[str, str], everything: str) -> str | None:

@@ -80,7 +80,7 @@ def pick(
         )
         text = (current or "").strip() or default
         if text is None:
-            st.html(markup.picked(words.DETAIL_NONE))
+            st.html(markup.picked("" if placeholder else words.DETAIL_NONE))  # the box says what none means
             return None
         try:
             picked = resolve(heads, text, line)

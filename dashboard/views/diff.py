@@ -14,7 +14,7 @@ from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.charts import timeline as charts
 from dashboard.charts.time_axis import axis
-from dashboard.components import errors, explain_figure, frame, grid, paged_table, reports
+from dashboard.components import errors, explain_figure, frame, grid, inputs, paged_table, reports
 from dashboard.components import version_picker as picker
 from dashboard.components.changes import plan
 from dashboard.components.frame import OpenedTable
@@ -110,17 +110,16 @@ def _show(opened: OpenedTable, history: History, found: Diff) -> None:
     said = differences.sentence(found)
     if said is not None:
         st.html(markup.note("info", said))
-    kinds = [words.BY_PARTITION, words.FILES, words.ROW_CHANGES, words.SCHEMA_OPTIONS, words.COMMITS]
-    partitions, files, changed, schema, commits = st.tabs(kinds)
-    with partitions:
+    tabs = inputs.tabs("part", words.DIFF_PARTS)
+    with tabs["partitions"]:
         _partitions(found, hide=hide)
-    with files:
+    with tabs["files"]:
         _files(found, hide=hide)
-    with changed:
+    with tabs["rows"]:
         has_rows = row_diff.draw(opened, history, found.a, found.b)
-    with schema:
+    with tabs["schema"]:
         _settings(opened, history, found)
-    with commits:
+    with tabs["commits"]:
         _commits(opened, found)
     plan.command(commands.diff(opened.ref.location, found.a.point, found.b.point, rows=has_rows))
     reports.of_diff(opened, history, found)

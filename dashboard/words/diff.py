@@ -95,6 +95,13 @@ def capped(shown: int, total: int, what: str) -> str:
 
 
 ROW_CHANGES = N_("Row changes")
+DIFF_PARTS: Mapping[str, str] = {
+    "partitions": BY_PARTITION,
+    "files": FILES,
+    "rows": ROW_CHANGES,
+    "schema": SCHEMA_OPTIONS,
+    "commits": COMMITS,
+}
 COMPARE_ROWS = N_("Compare rows")
 COMPARE_ROWS_HELP = N_(
     "Uses Spark: compares by primary key if there is one, otherwise whole rows. Files that "

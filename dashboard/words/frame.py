@@ -142,7 +142,7 @@ def table_summary(
         parts.append(
             _("last commit {last} ({last_2})", last=units.moment(last_ms, zone), last_2=units.ago(last_ms, now_ms))
         )
-    return " · ".join(parts)
+    return "\u00a0· ".join(parts)  # no line begins with a dot
 
 
 # the breadcrumb and the session controls in the sidebar

@@ -143,9 +143,7 @@ def older_than_unread(text: str) -> str:
 
 
 PROCEDURE: Mapping[str, str] = {
-    "sys": N_(
-        "Paimon's own procedure for the same; “Compare with Paimon” on Retention shows where its files would differ"
-    ),
+    "sys": N_("Paimon's own procedure for the same; “Compare with Paimon” shows where its files would differ"),
     "system": N_("Iceberg's own Spark SQL for the same request, with a session in UTC"),
 }
 PROTECT = N_("Protect for 7 days")
@@ -200,6 +198,7 @@ ORPHANS_TEACH = N_(
     "Orphans are files in the table's directory that no snapshot, tag or branch names: crashed writers and deleted "
     "branches leave them. Files of a writer that has not committed yet look the same, so young ones are left alone."
 )
+ORPHANS_NONE = N_("There is no orphaned file that was last written before that.")
 ORPHANS_OLDER = N_("Last written before")
 ORPHANS_OLDER_HELP = N_(
     "A length such as `1 d` or `36 h`, or a time. Blank: a day. Shorter than a writer takes is unsafe."

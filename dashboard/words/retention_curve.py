@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.analysis.expiration_dates import ExpirationDate
+from core.formats.iceberg.references import NO_BRANCH
 from core.messages import both
 from core.model.references import MAIN
 from dashboard.formatting import units
@@ -18,15 +19,13 @@ LAB = N_("What if")
 LAB_HOLDERS = N_("Storage by holder")
 LAB_DROPS = N_("Tags that reclaim most")
 LAB_OWN = N_("The table's own policy")
+LAB_PARTS: Mapping[str, str] = {"holders": LAB_HOLDERS, "drops": LAB_DROPS, "own": LAB_OWN}
 LAB_CURVE_HELP = N_(
     "Bytes reclaimed by keeping the newest N snapshots of this branch, for every N, while "
     "all tags, branches and changelogs are kept, whatever their age: a plan that considers "
     "ages may reclaim more or less. From the manifests' sizes."
 )
-LAB_HOLDERS_HELP = N_(
-    "Each row is one exact set of names: only deleting all of them reclaims its files. "
-    "“live” is the newest snapshot, “history” the others."
-)
+LAB_HOLDERS_HELP = N_("Each column of dots is one exact set of holders: only deleting all of them reclaims its files.")
 LAB_DROPS_HELP = N_("For each number of tags, the ones whose deletion reclaims most, with everything else kept.")
 LAB_DROPS_LATER = N_(
     "For each number of tags, the ones without which the next expiry by the table's own "
@@ -119,7 +118,12 @@ SETS_NOW = N_("Reclaims now")
 SETS_LATER = N_("Reclaims once the table's own policy has run")
 SETS_ALT = N_("Sets of holders and the bytes each holds. Click a column to tick it; the box above does the same.")
 PLAN_THIS = N_("Plan this")
-_NAMES = {"live": N_("newest snapshot"), "history": N_("older snapshots"), "changelogs": N_("changelogs")}
+_NAMES = {
+    "live": N_("newest snapshot"),
+    "history": N_("older snapshots"),
+    "changelogs": N_("changelogs"),
+    f"branch:{NO_BRANCH}": N_("snapshots on no branch"),
+}
 
 
 def holder_name(name: str) -> str:

@@ -161,3 +161,18 @@ def test_the_address_of_home_keeps_what_it_says(reader: Callable[..., Reader]) -
     page = reader().open("overview?lang=zh&tz=Asia%2FTokyo").page
     expect(page.locator(".snap-label").get_by_text(ZH.TILE_POLICY)).to_be_visible()
     assert page.url.endswith("/?lang=zh&tz=Asia%2FTokyo")
+
+
+def test_an_open_tab_is_in_the_address(warehouse: Path, reader: Callable[..., Reader]) -> None:
+    me = reader(warehouse=warehouse).open("diff?table=shop.orders&a=3&b=7")
+    tab = me.page.get_by_role("tab", name=words.COMMITS)
+    tab.click()
+    assert me.settled().page.url.endswith("&part=commits")
+    me.open("diff?table=shop.orders&a=3&b=7&part=commits")
+    expect(tab).to_have_attribute("aria-selected", "true")
+    me.page.get_by_role("tab", name=words.BY_PARTITION).click()
+    assert "part=" not in me.settled().page.url
+    me.page.go_back()
+    me.settled()
+    expect(tab).to_have_attribute("aria-selected", "true")
+    me.check()

@@ -14,6 +14,7 @@ from core.execution import apply as applying
 from core.execution import protect
 from core.execution.delete_files import Receipt
 from core.messages import sentences
+from core.model.actions import CleanOrphans
 from core.model.history import History
 from core.model.plan import Plan
 from core.planning.confirmation import Danger, danger
@@ -83,6 +84,8 @@ def details(opened: OpenedTable, plan: Plan, history: History) -> None:
     }
     if not opened.heads.capabilities.simulates_engine:
         del panes[words.NATIVE]
+    if isinstance(plan.change, CleanOrphans):  # what it deletes belongs to no version
+        del panes[words.VERDICTS]
     if len(plan.leaving):
         panes = {words.ended_files(len(plan.leaving)): lambda: _ended(opened, plan), **panes}
     for tab, fill in zip(st.tabs(list(panes)), panes.values(), strict=True):
@@ -99,7 +102,9 @@ def _figures(opened: OpenedTable, plan: Plan, price: Price | None) -> None:
         (words.GO, units.count(len(plan.goes)), words.of_points(len(plan.points))),
     ]
     rules = [words.HOW_FREED, words.HOW_KEPT, words.HOW_TAGS_KEEP, words.HOW_VERDICTS]
-    if not opened.heads.capabilities.tags_hold_files:
+    if isinstance(plan.change, CleanOrphans):
+        del tiles[2:], rules[2:]
+    elif not opened.heads.capabilities.tags_hold_files:
         del tiles[2], rules[2]
     if len(plan.leaving):
         ended = pc.sum(plan.leaving["bytes"]).as_py() or 0
@@ -185,7 +190,8 @@ def _verdicts(opened: OpenedTable, plan: Plan, history: History) -> None:
 
 def _files(opened: OpenedTable, plan: Plan) -> None:
     if not len(plan.frees):
-        st.html(markup.note("info", words.NOTHING_FREED))
+        is_of_versions = not isinstance(plan.change, CleanOrphans)
+        st.html(markup.note("info", words.NOTHING_FREED if is_of_versions else words.ORPHANS_NONE))
         return
     st.html(markup.table(words.KIND_HEADS, rows.freed_kinds(plan), numbers=(1,)))
     grid.draw(

@@ -15,7 +15,7 @@ from core.model.plan import Plan
 from dashboard import data as loading
 from dashboard import settings, words
 from dashboard.charts.timeline import CONFIG
-from dashboard.components import errors, explain_figure, grid
+from dashboard.components import errors, explain_figure, grid, inputs
 from dashboard.components.frame import OpenedTable, hues
 from dashboard.components.history import holder_sets, timeline
 from dashboard.formatting import markup
@@ -62,14 +62,14 @@ def draw(opened: OpenedTable, history: History, branch: str) -> None:
     Switching tabs redraws only this component, not the page.
     """
     panes: Mapping[str, Callable[[], None]] = {
-        words.LAB_HOLDERS: lambda: holder_sets.draw(opened, history),
-        words.LAB_DROPS: lambda: _drops(opened, history, branch),
-        words.LAB_OWN: lambda: _own(opened, history, branch),
+        "holders": lambda: holder_sets.draw(opened, history),
+        "drops": lambda: _drops(opened, history, branch),
+        "own": lambda: _own(opened, history, branch),
     }
-    for tab, fill in zip(st.tabs(list(panes), key="lab", on_change="rerun"), panes.values(), strict=True):
+    for name, tab in inputs.tabs("lab", words.LAB_PARTS).items():
         if tab.open:
             with tab, errors.boundary():
-                fill()
+                panes[name]()
 
 
 def _own(opened: OpenedTable, history: History, branch: str) -> None:

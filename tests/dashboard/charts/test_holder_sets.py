@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plotly.graph_objects import Figure
 
+from core.formats.iceberg.references import NO_BRANCH
 from dashboard.charts import holder_sets
 from dashboard.formatting.palette import DARK, LIGHT
 
@@ -24,3 +25,7 @@ def test_a_column_carries_its_place_wherever_it_is_clicked() -> None:
         assert len(dots["x"]) == len(ROWS) * len(names)
         assert sum(size > 6 for size in dots["marker"]["size"]) == sum(len(holder_sets.members(row[0])) for row in ROWS)
         assert not any("<i>" in label for label in made["layout"]["yaxis2"]["ticktext"]), "a name is text"
+
+
+def test_snapshots_on_no_branch_are_not_called_a_branch() -> None:
+    assert holder_sets.said(f"history + branch:{NO_BRANCH}") == "older snapshots + snapshots on no branch"

@@ -169,3 +169,9 @@ def test_pages_about_the_table_as_it_is_now_say_so(open_page: Callable[..., Page
             assert (said in page.text) is is_said, (name, point)
             assert page.test.button(key="frame.latest")
         assert said not in open_page(name, table.root.parents[1], table=TITLE).text
+
+
+def test_a_box_that_says_what_none_means_says_nothing_else(open_page: Callable[..., Page], table: TableBuilder) -> None:
+    page = open_page("query", table.root.parents[1], table=TITLE, ask="bisect")
+    assert words.DETAIL_NONE not in page.text
+    assert words.DETAIL_NONE in open_page("diff", table.root.parents[1], table=TITLE).text

@@ -736,10 +736,10 @@ def test_more_tags_than_can_be_chosen_from_hide_nothing_else(
     monkeypatch.setattr("core.analysis.storage_cost.MAX_DROPPABLE", 1)
     page = open_page("retention", warehouse, table=TITLE)
     for tab, (text, shown) in {
-        words.LAB_DROPS: ("2 tags are too many to compare; the limit is 1.", 1),
-        words.LAB_HOLDERS: (words.LAB_HOLDERS_HELP, 2),
+        "drops": ("2 tags are too many to compare; the limit is 1.", 1),
+        "holders": (words.LAB_HOLDERS_HELP, 2),
     }.items():
-        page.test.session_state["lab"] = tab
+        page.test.query_params["lab"] = tab
         page.run()
         assert text in page.text
         assert len(page.test.dataframe) == shown

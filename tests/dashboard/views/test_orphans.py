@@ -47,6 +47,8 @@ def test_orphans_are_planned_confirmed_and_deleted(
     assert plan.frees["path"].to_pylist() == [f"bucket-0/{LOST}"]
     for said in (plan.headline, words.reclaims(70_000, 1), "snapscope orphans", "sys.remove_orphan_files"):
         assert said in page.text
+    for said in (words.VERDICTS, words.GO, words.TAGS_KEEP):
+        assert said not in page.text, "orphans belong to no version"
     (confirm,) = (each for each in page.test.text_input if re.search("to confirm", each.label))
     confirm.set_value(danger(plan, "orders").phrase)
     carrying_out(page.run(), "CleanOrphans").click()
@@ -61,7 +63,10 @@ def test_orphans_are_planned_confirmed_and_deleted(
 
 def test_an_age_is_a_length_or_a_time(warehouse: Path, open_page: Callable) -> None:
     assert words.reclaims(140_000, 2) in open_page("orphans", warehouse, table="shop.orders", older="1 min").text
-    assert words.reclaims(0, 0) in open_page("orphans", warehouse, table="shop.orders", older="2020-01-01").text
+    none = open_page("orphans", warehouse, table="shop.orders", older="2020-01-01").text
+    assert words.reclaims(0, 0) in none
+    assert words.ORPHANS_NONE in none
+    assert words.NOTHING_FREED not in none
 
 
 def test_a_format_whose_orphans_are_not_looked_for_names_the_engines_way(

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,6 +23,7 @@ from core.spark.query import query as spark_query
 from core.table import open_table, resolve
 from dashboard import background_jobs, words
 from dashboard.charts import query_plot
+from dashboard.components import grid
 from dashboard.formatting import cells, exports
 from dashboard.formatting.palette import palette
 from dashboard.view_models import saved_queries
@@ -241,3 +243,11 @@ def test_the_columns_of_the_point_are_told(warehouse: Path, open_page: Open) -> 
     assert told["columns"]
     assert {"t_before", "t_changes", "`t$files`", "`t$audit_log`"} <= set(told["tables"])
     assert words.EXAMPLES["changes"] in page.text
+
+
+def test_whole_numbers_of_an_answer_may_be_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr("streamlit.dataframe", lambda frame, **_: shown.append(frame))
+    grid.plain(pd.DataFrame({"id": pd.array([6421280109695013028, None], dtype="Int64")}), "answer", columns={})
+    assert "6421280109695013028" in shown[0].to_html()
+    assert "NULL" in shown[0].to_html()

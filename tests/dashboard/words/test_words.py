@@ -240,3 +240,9 @@ def test_the_styles_know_every_hue() -> None:
     for hue in ("added", "removed", "compaction", "tag", "branch", "consumer", "freed"):
         assert f".snap-{hue}" in style
         assert f"--snap-{hue}:" in style
+
+
+def test_no_line_of_a_summary_begins_with_a_dot() -> None:
+    """Each dot keeps to the words before it, wherever the line breaks."""
+    summary = words.table_summary(37, 3, 1, 0, 60_000, "UTC", branch_tags=1)
+    assert summary.count("\u00a0·") == summary.count("·") == 3

@@ -80,15 +80,15 @@ def test_retention_shows_curve_holders_drops_and_the_engine(warehouse: Path, ope
         assert text in page.text
     assert words.LAB_DROPS_HELP not in page.text, "what is not open is not drawn"
     for tab, texts in {
-        words.LAB_HOLDERS: (words.LAB_HOLDERS_HELP,),
-        words.LAB_DROPS: (words.LAB_DROPS_HELP,),
-        words.LAB_OWN: (
+        "holders": (words.LAB_HOLDERS_HELP,),
+        "drops": (words.LAB_DROPS_HELP,),
+        "own": (
             "to keep it. The table option snapshot.num-retained.min = 15",
             "after 10 more commits",
             "never automatically: it has no retention",
         ),
     }.items():
-        page.test.session_state["lab"] = tab
+        page.test.query_params["lab"] = tab
         page.run()
         for text in texts:
             assert text in page.text

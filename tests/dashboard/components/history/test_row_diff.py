@@ -136,6 +136,12 @@ def test_what_is_below_the_history_stays_in_its_place_when_it_is_known(
     assert first == places(page.run()) != []
 
 
+def test_the_open_part_is_in_the_address(open_page: Callable[..., Page], warehouse: Path) -> None:
+    for asked, shown in {"commits": words.COMMITS, "nothing": words.BY_PARTITION}.items():
+        page = open_page("diff", warehouse, table=TITLE, a="1", b="3", part=asked)
+        assert page.test.session_state["input.part"] == shown
+
+
 def test_rows_are_compared_when_asked_for(
     open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
