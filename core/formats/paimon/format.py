@@ -48,7 +48,7 @@ _EXPIRING_S = (0.05, 0.1, 0.15)
 class PaimonFormat(TableFormat):
     """A Paimon table. `manifests` caches its decoded manifests, which never change.
 
-    Methods import what they use: lists of tags and snapshots take a third less time without the code of plans.
+    Methods import what they use: lists of tags and snapshots need no code of plans.
     """
 
     capabilities: ClassVar[Capabilities] = PAIMON
