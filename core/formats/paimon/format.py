@@ -6,15 +6,29 @@ import dataclasses
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from core import urls
-from core.formats.paimon import layout, references, time_travel
+from core.formats.paimon import consistency, expiration_dates, inspection, layout, next_commit, references, time_travel
+from core.formats.paimon import history as histories
 from core.formats.paimon.capabilities import PAIMON
+from core.formats.paimon.file_paths import external_roots
 from core.formats.paimon.manifests import PaimonManifests
+from core.formats.paimon.plan import (
+    automatic_tags,
+    commits,
+    effects,
+    engine_deletion,
+    engine_differences,
+    expiry,
+    orphans,
+    reference_changes,
+)
+from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.read.holder_axis import has_changelogs
+from core.formats.paimon.write import commit_base
 from core.formats.table_format import Examined, FilesAt, Progress, TableFormat
 from core.messages import Reason, counted, told
 from core.model import codes
@@ -29,27 +43,20 @@ from core.model.actions import (
 from core.model.capabilities import Capabilities
 from core.model.column_bounds import Bounds
 from core.model.effects import CommitSnapshot, Effect
-from core.model.expiry import Expiry, Forecast
+from core.model.expiry import Forecast
 from core.model.history import History
-from core.model.intervals import Mask
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads, Line
 from core.model.time_travel import AsOf
 from core.storage.store import Store
 from core.units import is_true, number, parse_size_bytes
 
-if TYPE_CHECKING:
-    from core.formats.paimon.plan.engine_deletion import Native
-
 _EXPIRING_S = (0.05, 0.1, 0.15)
 
 
 @dataclass(frozen=True)
 class PaimonFormat(TableFormat):
-    """A Paimon table. `manifests` caches its decoded manifests, which never change.
-
-    Methods import what they use: lists of tags and snapshots need no code of plans.
-    """
+    """A Paimon table. `manifests` caches its decoded manifests, which never change."""
 
     capabilities: ClassVar[Capabilities] = PAIMON
     sign: ClassVar[str] = told("Paimon's schema/schema-<N>")
@@ -58,18 +65,8 @@ class PaimonFormat(TableFormat):
     manifests: PaimonManifests = field(repr=False)
 
     resolve = staticmethod(time_travel.resolve)
-
-    @staticmethod
-    def expiring(history: History, now_ms: int) -> Mask:
-        from core.formats.paimon.plan import expiry
-
-        return expiry.expiring(history, now_ms)
-
-    @staticmethod
-    def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:
-        from core.formats.paimon import expiration_dates
-
-        return expiration_dates.expiries(heads, now_ms, rules)
+    expiring = staticmethod(expiry.expiring)
+    expiries = staticmethod(expiration_dates.expiries)
 
     @staticmethod
     def target_size(options: Mapping[str, str], *, keyed: bool) -> tuple[int, float]:
@@ -97,8 +94,6 @@ class PaimonFormat(TableFormat):
         return references.read(self.store, patience_s=patience_s, gone=gone)
 
     def history(self, heads: Heads, progress: Progress | None, *, changelogs: bool = False) -> History:
-        from core.formats.paimon import history as histories
-
         wide = changelogs or has_changelogs(heads)
         return histories.build(self.store, heads, self.manifests, changelogs=wide, progress=progress)
 
@@ -113,48 +108,34 @@ class PaimonFormat(TableFormat):
         return _EXPIRING_S if first.intersection(unread) else ()
 
     def roots(self, heads: Heads) -> tuple[str, ...]:
-        from core.formats.paimon.file_paths import external_roots
-
         return external_roots(heads)
 
     # --- inspecting one version
 
     def manifest_list(self, history: History, point: AsOf) -> pa.Table:
-        from core.formats.paimon import inspection
-
         return inspection.manifests(self.manifests, point.snapshot)
 
     def manifest_entries(self, history: History, point: AsOf, manifest: Mapping[str, Any]) -> pa.Table:
-        from core.formats.paimon import inspection
-
         is_index = manifest["list"] == inspection.INDEX_KIND
         return inspection.entries(self.manifests, history.heads, manifest["path"], is_index=is_index)
 
     def statistics(self, history: History, point: AsOf, files: pa.Table) -> tuple[Bounds, ...]:
-        from core.formats.paimon import inspection
-
         line = history.heads.line(point.branch) or history.heads.main
         schemas = {**history.heads.main.schemas, **line.schemas}
         return inspection.statistics(self.manifests, point.snapshot, files, point.schema, schemas)
 
     def health_of(self, history: History, point: AsOf, files: pa.Table) -> FilesAt:
-        from core.formats.paimon import inspection
-
         keyed = bool(point.schema.primary_keys)
         told = files if keyed else files.slice(0, 0)  # rows without keys are deleted only by deletion vectors
         away = inspection.retractions(self.manifests, history.heads, point.snapshot, told)
         return FilesAt(point.schema.options, keyed, away)
 
     def analyzed(self, history: History, point: AsOf) -> dict[str, str]:
-        from core.formats.paimon import inspection
-
         return inspection.analyzed_in_words(self.store, point.snapshot)
 
     # --- planning
 
     def plan(self, history: History, change: Change, now_ms: int) -> Plan:
-        from core.formats.paimon.plan import commits, expiry, orphans, reference_changes
-
         if isinstance(change, OfBranches | OfConsumers):
             return reference_changes.preview(history, change, now_ms)
         if isinstance(change, OfCommits):
@@ -168,8 +149,6 @@ class PaimonFormat(TableFormat):
 
     def _undoubted(self, plan: Plan, history: History) -> Plan:
         """Drop orphans that a version may refer to: the run would keep them back and remain incomplete."""
-        from core.formats.paimon import consistency
-
         paths = plan.frees["path"].to_pylist()
         doubts = list(map(consistency.doubts(self.store, history, paths).doubt, paths))
         notes = [
@@ -180,13 +159,9 @@ class PaimonFormat(TableFormat):
         return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
 
     def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
-        from core.formats.paimon.plan import effects
-
         return effects.of(plan)
 
     def why_not_here(self, plan: Plan, history: History) -> str | None:
-        from core.formats.paimon.write import commit_base
-
         if not any(isinstance(each, CommitSnapshot) for each in plan.effects):
             return None
         line = history.heads.line(plan.change.branch)
@@ -196,8 +171,6 @@ class PaimonFormat(TableFormat):
     # --- running plans
 
     def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
-        from core.formats.paimon import consistency
-
         found = consistency.examine(self.store, history, self.manifests, list(frees))
         return Examined(found.problems, lambda path: found.doubt(path) or _outside(path))
 
@@ -220,8 +193,6 @@ class PaimonFormat(TableFormat):
     # --- Paimon's own deletion
 
     def next_commit(self, history: History, now_ms: int, line: Line) -> Forecast | None:
-        from core.formats.paimon import next_commit
-
         return next_commit.forecast(self.engine_deletion, history, now_ms, line)
 
     def engine_differences(self, plan: Plan, history: History) -> tuple[Reason, ...]:
@@ -234,16 +205,12 @@ class PaimonFormat(TableFormat):
 
         The second value maps each version that is kept to the paths of its files that Paimon would delete.
         """
-        from core.formats.paimon.plan import engine_differences
-
         found = self._by_paimon(plan, heads)
         frees = set(plan.frees["path"].to_pylist())
         held = _held_after(plan, history, found.paths - frees)
         return engine_differences.differences(found, frees, held), engine_differences.broken(held)
 
     def _by_paimon(self, plan: Plan, heads: Heads) -> Native:
-        from core.formats.paimon.plan import engine_deletion
-
         change = plan.change
         if isinstance(change, Expire):
             prefix = "tag:" if change.branch == MAIN else f"branch:{change.branch}/tag:"
@@ -265,8 +232,6 @@ def _held_after(plan: Plan, history: History, paths: Collection[str]) -> dict[st
 
 def _of_tags(plan: Plan, history: History) -> Plan:
     """Check a plan that changes tags against the table's automatic tags, and add the resulting warnings."""
-    from core.formats.paimon.plan import automatic_tags
-
     change, line = plan.change, history.heads.line(plan.change.branch)
     assert line is not None
     if change.new_tag is not None and plan.source is not None:
