@@ -55,7 +55,7 @@ def parsed(text: str) -> Decimal:
     try:
         return Decimal(text)
     except DecimalException as error:
-        raise ValueError(f"{text!r:.60} is no number") from error
+        raise ValueError(f"{text!r:.60} is not a number") from error
 
 
 def integers(column: pa.Array) -> Integers:
@@ -88,7 +88,7 @@ def rounded(value: Decimal, scale: int, size: int) -> Decimal | None:
     digits."""
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
-        raise ValueError("it is no number")
+        raise ValueError("it is not a number")
     shift = exponent + scale
     if value and value.adjusted() + scale >= size:
         return None

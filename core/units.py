@@ -90,7 +90,7 @@ def number(options: Mapping[str, str], key: str, usual: N) -> N:
             return found
     except (ValueError, OverflowError):  # reported below
         pass
-    raise Invalid(f"The option {key} is {text!r}, which is no number.", remedy="Correct the option.")
+    raise Invalid(f"The option {key} is {text!r}, which is not a number.", remedy="Correct the option.")
 
 
 def wall_clock(time_ms: int) -> dt.datetime:

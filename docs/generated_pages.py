@@ -31,7 +31,7 @@ is changed.
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option, or an argument that goes by its place."""
+    """An option, or a positional argument."""
 
     names: str
     help: str

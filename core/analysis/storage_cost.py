@@ -25,7 +25,7 @@ LIVE, HISTORY = "live", "history"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What deleting one holder frees by itself."""
+    """What deleting only this holder frees."""
 
     files: int
     bytes: int

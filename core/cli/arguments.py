@@ -15,7 +15,7 @@ import click
 
 __all__ = ["Args", "Choice", "Option", "Positional", "argument", "flag", "option", "ordered"]
 
-TIME, POINT, DURATION, TABLE = "TIME", "POINT", "DURATION", "TABLE"
+TIME, POINT, DURATION, TABLE = "TIME", "VERSION", "DURATION", "TABLE"
 EXAMPLES = {
     TIME: "'yesterday 08:00'",
     POINT: "tag:v1",

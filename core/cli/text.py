@@ -20,9 +20,7 @@ NOT_AS_PLANNED = "Not everything was done as planned: see above."
 
 
 def of_forecast(coming: Forecast) -> list[str]:
-    lines = [
-        f"At the next commit to {coming.branch}, the table's own options do this without any plan: {coming.headline}"
-    ]
+    lines = [f"At the next commit to {coming.branch}, the engine itself does this: {coming.headline}"]
     return [*lines, *(f"  It breaks: {each}" for each in coming.breaks), *(f"  {each}" for each in coming.prevented_by)]
 
 

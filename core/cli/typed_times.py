@@ -21,7 +21,7 @@ _DIGITS = re.compile(r"\d{10,16}")
 
 
 def read(command: Command, args: Args) -> None:
-    """Turn every TIME into epoch milliseconds, and every POINT that is a time into `time:` and its moment.
+    """Turn every TIME into epoch milliseconds, and every VERSION that is a time into `time:` and its moment.
 
     `3 days ago` is relative to --now, if given.
     """

@@ -18,7 +18,7 @@ _NICE = 5  # pages come first
 
 
 def main(directory: str) -> int:
-    """Carry on what was begun there; the exit status."""
+    """Continue the build that was started there; return the exit status."""
     os.nice(_NICE)
     with progress.alone(directory):  # before anything slow is loaded: pages ask whether somebody is at it
         begun = progress.begin(directory, time.time_ns() // 1_000_000)

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.orc as orc
-import pyarrow.parquet as parquet
 
 from core.errors import Corrupt, SnapscopeError
 from core.formats import footer_limits
@@ -24,6 +23,10 @@ from core.formats.avro.decode import AvroColumn, Decoded, arrow_schema, refuse_n
 from core.messages import told
 from core.storage import local_disk, size_limits, time_limits
 from core.storage.file_systems import TooLarge, too_large
+
+if TYPE_CHECKING:
+    import pyarrow.orc as orc
+    import pyarrow.parquet as parquet
 
 ORC, PARQUET = "ORC", "Parquet"
 MAGIC = {b"ORC": ORC, b"PAR1": PARQUET}
@@ -74,7 +77,7 @@ def _answer(number: int, path: str, form: str, columns: Sequence[AvroColumn]) ->
     try:
         data = time_limits.calling(local_disk.read, path, size_limits.MANIFEST)
         footer_limits.refuse_large(data, form.lower())
-        opened = orc.ORCFile(pa.BufferReader(data)) if form == ORC else _parquet(data)
+        opened = _orc(data) if form == ORC else _parquet(data)
         schema = opened.schema if form == ORC else opened.schema_arrow
         count = opened.nrows if form == ORC else opened.metadata.num_rows
         wanted = _wanted(schema, columns, form)
@@ -95,14 +98,22 @@ def _answer(number: int, path: str, form: str, columns: Sequence[AvroColumn]) ->
     return _File(number, path, form, rows.replace_schema_metadata(), schema)
 
 
+def _orc(data: bytes) -> orc.ORCFile:
+    import pyarrow.orc as orc  # slow to import, and most tables have only Avro
+
+    return orc.ORCFile(pa.BufferReader(data))
+
+
 def _parquet(data: bytes) -> parquet.ParquetFile:
+    import pyarrow.parquet as parquet
+
     return parquet.ParquetFile(pa.BufferReader(data), pre_buffer=False)
 
 
 def _parts(opened: orc.ORCFile | parquet.ParquetFile, wanted: list[str], most: int) -> list[pa.Table]:
     """Read one stripe or row group at a time, and fail as soon as they take more than `most` bytes of memory."""
     parts, taken = [], 0
-    is_orc = isinstance(opened, orc.ORCFile)
+    is_orc = hasattr(opened, "read_stripe")
     for number in range(opened.nstripes if is_orc else opened.num_row_groups):
         if is_orc:
             part = pa.Table.from_batches([opened.read_stripe(number, columns=wanted)])

@@ -180,8 +180,8 @@ def sentence(text: str, found: ParsedTime, *, is_point: bool = False) -> str:
     """Say how a text was read, with the zone."""
     zone = found.zone if found.form not in _NUMBER_UNITS and not found.named else UTC
     at = in_zone(found.ms, zone)
-    if zone != UTC:
-        at = told("{at} ({zone}), {utc}", at=at, zone=zone, utc=in_zone(found.ms, UTC))
+    if at != (utc := in_zone(found.ms, UTC)):
+        at = told("{at} ({zone}), {utc}", at=at, zone=zone, utc=utc)
     if found.form not in _NUMBER_UNITS:
         return told('Read "{text}" as {at}.', text=text, at=at)
     unit = _NUMBER_UNITS[found.form]

@@ -186,7 +186,7 @@ AUDIT_COLUMNS: Mapping[str, str] = {
     "run": N_("Run"),
 }
 HOW_EXACT = Rule(
-    N_("Plans carried out exactly"),
+    N_("Plans that ran exactly as shown"),
     N_(
         "Of the newest 40 finished runs that delete files by a plan: those whose receipt matches "
         "the plan that was shown."

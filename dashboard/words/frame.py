@@ -90,13 +90,13 @@ def demo_building(ready: int, tables: int, now: str) -> str:
 
 
 def demo_stopped(problem: str) -> str:
-    return _("The demo could not be built: {problem} Run `make run` again to carry on.", problem=problem)
+    return _("The demo could not be built: {problem} Run `make run` again to continue.", problem=problem)
 
 
 def demo_cut_off(ready: int, tables: int) -> str:
     return _(
         "Building the demo was cut off: {ready} of {tables} tables are here. Run `make run` again, or "
-        "`snapscope demo` on this directory, to carry on.",
+        "`snapscope demo` on this directory, to continue.",
         ready=ready,
         tables=tables,
     )

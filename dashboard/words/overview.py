@@ -82,10 +82,10 @@ HOW_POLICY = Rule(
 )
 HOW_SINCE = Rule(
     N_("Since your last visit"),
-    N_("Commits, tags, branches, rows, files and bytes of then against now."),
-    N_("The references, read now, and what was remembered of them (state directory, desk/visits.json)."),
+    N_("Commits, tags, branches, rows, files and bytes, then and now."),
+    N_("The references as read now, and as stored at your last visit (desk/visits.json in the state directory)."),
     N_(
-        "A visit begins after 30 minutes away. Sums are of then against now, so they stay exact where "
+        "A visit begins after 30 minutes away. Sums compare then with now, so they stay exact where "
         "snapshots in between have expired; commits that came and expired meanwhile are a number "
         "(Paimon's ids are consecutive) or only known to be possible (Iceberg)."
     ),

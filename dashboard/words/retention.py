@@ -86,11 +86,11 @@ GOES = N_("✕ deleted")
 STAYS = N_("✓ kept")
 CARRY_OUT = N_("Run")
 WHY_NOT_HERE = N_(
-    "This server was started for reading, so the plan is shown and not carried out. Run the command "
+    "This server is read-only, so plans are shown but cannot be run here. Run the command "
     "below, or start the dashboard with `snapscope serve WAREHOUSE --write`."
 )
 SWITCHED_OFF = N_(
-    "Changes are switched off: “Allow changes” in the first line of the page lets this plan be carried out."
+    "Changes are switched off. To run this plan, switch on “Allow changes” in the first line of the page."
 )
 FINGERPRINT = N_("Plan")
 FINGERPRINT_HELP = N_(

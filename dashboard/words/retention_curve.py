@@ -64,12 +64,12 @@ NATIVE_SAME = N_(
 def lab_next(branch: str, headline: str, prevented_by: Sequence[str]) -> str:
     if branch == MAIN:
         coming = _(
-            "At the next commit, the table's own options do this without any plan: {headline}",
+            "At the next commit, the engine itself does this: {headline}",
             headline=headline,
         )
     else:
         coming = _(
-            "At the next commit to branch {branch}, the table's own options do this without any plan: {headline}",
+            "At the next commit to branch {branch}, the engine itself does this: {headline}",
             branch=branch,
             headline=headline,
         )

@@ -73,5 +73,5 @@ def test_columns_and_their_integers(data: st.DataObject, of: tuple[int, int]) ->
 def test_values_are_rounded_away_from_zero(value: str, scale: int, size: int, found: str | None) -> None:
     made = decimals.rounded(Decimal(value), scale, size)
     assert (None if made is None else f"{made:f}") == found
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         decimals.rounded(Decimal("NaN"), scale, size)

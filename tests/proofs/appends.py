@@ -13,7 +13,8 @@ from tests.support.interop.append_turns import Turns
 
 CLAIM = (
     "Append tables that we and Java Paimon 2.0 write, overwrite, empty, compact, analyze, alter and expire in turns: "
-    "the engine reads the same rows after every step, we do at the end, tags keep theirs, its orphan cleaner finds none"
+    "the engine reads the same rows after every step, we do at the end, tags keep their rows, and the engine's orphan "
+    "cleaner finds nothing"
 )
 NEEDS = "engines"
 STEPS = 14

@@ -10,7 +10,10 @@ from pathlib import Path
 
 from tests.support.execution import bombs
 
-CLAIM = "No metadata file, whatever it claims or unpacks to, takes a reader more than 1 GB, or is answered but by name"
+CLAIM = (
+    "No metadata file, whatever size it claims or unpacks to, makes a reader use more than 1 GB, and the error names "
+    "the file"
+)
 CASES = 5
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.support.execution import kill_commits
 
 CLAIM = (
-    "Killed by SIGKILL in the middle of a commit, a writer leaves no half snapshot, loses no commit that was answered, "
-    "and lands the one that was cut off once, when it tries again"
+    "A writer killed by SIGKILL in the middle of a commit leaves no partial snapshot, loses no acknowledged commit, "
+    "and commits the interrupted one exactly once when it retries"
 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.support.execution import fuzz
 
 CLAIM = (
-    "Metadata damaged in any way that anything tells of is refused or frees less; no file that a kept point needs goes"
+    "Damaged metadata, wherever the damage can be detected, is rejected or reclaims less; no file that a kept "
+    "snapshot or tag needs is deleted"
 )
 CASES = 20
 

@@ -18,7 +18,8 @@ from core.table import open_table
 from tests.support.builders import TableBuilder
 
 CLAIM = (
-    "Whatever file of a table is a pipe, a socket or a device: it is named, nothing waits, nothing it may hold is freed"
+    "If a file of a table is a pipe, a socket or a device, the error names it, nothing hangs, and nothing it may hold "
+    "is deleted"
 )
 CASES = 12
 PATIENCE_S = 20.0

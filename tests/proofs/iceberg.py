@@ -13,8 +13,8 @@ from tests.support.interop.iceberg_differential import compare
 from tests.support.interop.iceberg_history import make
 
 CLAIM = (
-    "As of, scans, diffs and expiries of Iceberg tables equal what Java Iceberg 1.11 answers: snapshots, refs, log and "
-    "files, with their bytes; after our expiry it reads what stays as before and commits on"
+    "As of, scans, diffs and expiries of Iceberg tables equal what Java Iceberg 1.11 answers: snapshots, refs, log "
+    "and files, with their bytes; after our expiry Java reads the kept versions as before and can commit"
 )
 NEEDS = "engines"
 

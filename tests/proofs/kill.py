@@ -10,8 +10,8 @@ from pathlib import Path
 from tests.support.execution.kill import Moment, Stage
 
 CLAIM = (
-    "Killed by SIGKILL in the middle of an expiry, a table is carried on to where a clean run ends, or taken back byte "
-    "for byte, also where ids of removed snapshots were used again in between"
+    "After a SIGKILL in the middle of an expiry, resume ends where a clean run ends, and undo restores the table byte "
+    "for byte, also if ids of deleted snapshots were reused in between"
 )
 
 

@@ -22,9 +22,9 @@ from tests.support.execution.lying import Lies, lying_table
 from tests.support.execution.lying_runs import CHANGES, Stage, hidden
 
 CLAIM = (
-    "Whatever a store lists and does not let read, or lets read and does not list, whichever answer to a write is "
-    "lost, and however the journal is lost during a run, no point that stays loses a file; put right, the rest of the "
-    "way leads where a clean run leads"
+    "Whatever a store lists but cannot read, or reads but does not list, whichever reply to a write is lost, and "
+    "however the journal is lost during a run, no kept snapshot or tag loses a file; once the store works, resuming "
+    "ends where a clean run ends"
 )
 CASES = 3
 WAYS = (

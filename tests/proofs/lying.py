@@ -15,8 +15,7 @@ from tests.support.execution import ground, lying_runs
 from tests.support.execution.lying import HOW, Lies
 
 CLAIM = (
-    "Whatever call to the store goes wrong, no point that stays loses a file, and the rest of the way leads where a "
-    "clean run leads"
+    "Whichever call to the store fails, no kept snapshot or tag loses a file, and resuming ends where a clean run ends"
 )
 CASES = 2
 

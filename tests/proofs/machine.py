@@ -9,8 +9,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.support.execution.machine import TableLife
 
 CLAIM = (
-    "After every step of a table's life no file of any point is lost, plans free exactly what a dictionary of sets "
-    "says, and crashes are resumed or undone"
+    "After every step of a random table history no file of any version is lost, plans reclaim exactly what a model of "
+    "plain sets says, and crashes are resumed or undone"
 )
 LIVES = settings(
     max_examples=4,

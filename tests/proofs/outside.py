@@ -10,8 +10,9 @@ from unittest import mock
 from tests.support.execution import outside_history
 
 CLAIM = (
-    "Wherever a table's files lie, and however its partitions are called, a change frees what the plain sets say; a "
-    "copy's clean-up takes no file of the original, and an orphan clean-up nothing of its neighbours"
+    "Wherever a table's files are, and whatever its partitions are named, a change reclaims what a model of plain "
+    "sets says; cleaning up a copy deletes no file of the original, and an orphan clean-up deletes nothing of "
+    "neighbouring tables"
 )
 
 

@@ -22,7 +22,7 @@ from tests.support.hostile_requests import (
     may_pass,
 )
 
-CLAIM = "No request passes the dashboard's guard but with its secret, its own name and from its own pages"
+CLAIM = "Only requests with the secret, the server's own host name and from its own pages pass the dashboard's guard"
 CASES = 2_000
 LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzLOCALHST.:@/[]-_%, \t\xff"
 

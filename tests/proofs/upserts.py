@@ -16,8 +16,8 @@ from tests.engines import paimon_java
 from tests.support.interop.keyed_writes import sequence
 
 CLAIM = (
-    "Primary-key tables that we and Java Paimon 2.0 write, compact and change in turns have the rows of a twin that it "
-    "writes alone, and the same files: levels, buckets, keys, sequence numbers and statistics"
+    "Primary-key tables that we and Java Paimon 2.0 write, compact and change in turns have the rows of a copy that "
+    "the engine writes alone, and the same files: levels, buckets, keys, sequence numbers and statistics"
 )
 NEEDS = "engines"
 

@@ -22,7 +22,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-import fastavro
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -237,6 +236,8 @@ def _read_slowly(number: int, frame: Frame, columns: Sequence[AvroColumn]) -> pa
 
 def _records(frame: Frame) -> Iterator[Any]:
     """Yield the records of one block after another, so that only one block's objects exist at a time."""
+    import fastavro  # slow to import, and lists of tags and snapshots decode nothing
+
     for packed in frame.blocks:
         for block in fastavro.block_reader(io.BytesIO(frame.header + packed + frame.sync)):
             yield from block

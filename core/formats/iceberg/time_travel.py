@@ -19,8 +19,8 @@ from core.model.time_travel import AsOf, in_words, parse_time_ms
 from core.units import nearest
 
 GRAMMAR = told(
-    "Try a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, time:ISO-TIME-WITH-ZONE "
-    "or time:EPOCH-MILLISECONDS, latest, earliest or latest~N."
+    "Try a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, latest, earliest, latest~N, "
+    'or a time: 2026-11-17, "yesterday 08:00", time:2026-11-17T08:00:00Z.'
 )
 
 

@@ -17,9 +17,8 @@ from core.model.time_travel import AsOf, in_words, parse_time_ms
 from core.units import nearest
 
 GRAMMAR = told(
-    "Try a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/VERSION, "
-    "time:ISO-TIME-WITH-ZONE or time:EPOCH-MILLISECONDS, watermark:NUMBER, latest, earliest "
-    "or latest~N."
+    "Try a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/VERSION, latest, earliest, latest~N, "
+    'watermark:NUMBER, or a time: 2026-11-17, "yesterday 08:00", time:2026-11-17T08:00:00Z.'
 )
 
 

@@ -50,7 +50,7 @@ _KEEPS = (
 
 
 def _at(help_: str) -> Argument:
-    return Argument("point", TEXT, help=help_, metavar="POINT")
+    return Argument("point", TEXT, help=help_, metavar="VERSION")
 
 
 def _alter(verb: str, change: CreateBranch | ReplaceBranch, title: str) -> str | None:
@@ -170,15 +170,15 @@ ROLLBACK = Definition(
     "rollback",
     "Roll main back to an earlier snapshot or tag.",
     (
-        Argument("point", TEXT, help="the snapshot, tag or time to go back to", metavar="POINT", is_needed=True),
+        Argument("point", TEXT, help="the snapshot, tag or time to go back to", metavar="VERSION", is_needed=True),
         Argument(
             "destructive",
             SWITCH,
             "--destructive",
-            "Paimon: delete the later snapshots, instead of committing anew",
+            "Paimon: delete the later snapshots instead of committing a new one",
             group="how",
         ),
-        Argument("any_line", SWITCH, "--set", "Iceberg: also to a snapshot that is no ancestor", group="how"),
+        Argument("any_line", SWITCH, "--set", "Iceberg: allow a snapshot that is not an ancestor of main", group="how"),
     ),
     paimon=(
         Procedure("rollback", Rollback, (_VERSION, _SNAPSHOT, _TAG), asks=_back, tells=_said),

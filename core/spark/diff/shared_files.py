@@ -24,7 +24,7 @@ def alike(a: PaimonScan, b: PaimonScan) -> set[str]:
 
     For an append table: files that both have with the same deleted rows. For a primary-key table: the files of buckets
     with the same files on the same levels, read by the same rules. A file with a column that only `b` shows differs.
-    With data evolution none is alike by itself.
+    With data evolution no single file tells that it is alike.
     """
     if is_joined(a.schema) or is_joined(b.schema):
         return set()

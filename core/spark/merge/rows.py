@@ -2,11 +2,10 @@
 
 Invariants: rows of one key are processed in the order user sequence, sequence number, retractions first; a key with a
 single row is that row, whatever the engine; a result that is a retraction is not a row (docs/paimon.md §5.4). Where
-releases differ, the result is that of Paimon 2.0. What cannot be merged correctly is refused by name, when the rule is
-read or when such a row is found.
-
-Method: rows are sorted once; then every key takes its first row, every key with more rows its second, and so on. So
-each step is one numpy operation over all keys, and yet each key processes its rows one by one, as the engine does.
+releases differ, the result is that of Paimon 2.0. What cannot be merged correctly is rejected, and named, when the
+rule is read or when such a row is found. Method: rows are sorted once; then every key takes its first row, every key
+with more rows its second, and so on. So each step is one numpy operation over all keys, and yet each key processes its
+rows one by one, as the engine does.
 """
 
 from __future__ import annotations

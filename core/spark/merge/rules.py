@@ -1,6 +1,6 @@
 """How the rows of one key become one row: the table's options, parsed and checked once. Pure.
 
-Invariant: an option that changes the result is either supported or refused by name; none is ignored.
+Invariant: an option that changes the result is either supported or rejected, and named in the error; none is ignored.
 Source: docs/paimon.md §5.4 and Paimon's options of 2.0.
 """
 

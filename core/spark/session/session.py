@@ -108,7 +108,7 @@ def spark(settings: Mapping[str, str] | None = None) -> Spark:
     with _lock:
         if _running is not None and (status := _running.process.poll()) is not None:
             if not _running.was_killed:
-                _log.warning("Spark has ended by itself (exit status %s) and is started anew", status)
+                _log.warning("Spark exited unexpectedly (status %s) and is restarted", status)
             _forget(_running, 0)
         if _running is None:
             _running = _start(_merged(settings))
@@ -140,7 +140,7 @@ def kill(ended: Spark) -> None:
 
 
 def _forget(ended: Spark, patience_s: float) -> None:
-    """End this Spark if it is the current one. The JVM gets `patience_s` seconds to exit by itself."""
+    """End this Spark if it is the current one. The JVM gets `patience_s` seconds to exit on its own."""
     global _running
     with _lock:
         if _running is ended:

@@ -1,8 +1,8 @@
 """Write append tables: Spark writes the Parquet files, then the driver commits them.
 
 Invariants: a file is in place, complete and synced to disk before a commit names it; the staging directory is removed
-whatever happens. Only what an engine would write the same way is written; everything else is refused by name. The time
-of a commit is an argument, so that histories can be built.
+whatever happens. Only what an engine would write the same way is written; anything else is rejected by an error that
+names it. The time of a commit is an argument, so that histories can be built.
 """
 
 from __future__ import annotations

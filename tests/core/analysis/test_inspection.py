@@ -234,5 +234,5 @@ def test_health_of_made_files() -> None:
     }  # fmt: skip
     nothing = health(files.slice(0, 0), "paimon", {})
     assert (nothing.skew, nothing.small_share, nothing.fullest) == (None, None, None)
-    with pytest.raises(Invalid, match="no number"):
+    with pytest.raises(Invalid, match="not a number"):
         small("paimon", {"compaction.small-file-ratio": "half"})

@@ -142,7 +142,7 @@ def _replaced(heads: Heads, change: ReplaceBranch, now_ms: int) -> Move:
         raise Invalid(
             "replace-branch cannot do this to branch main: {what}.",
             what=what,
-            remedy="Use rollback TABLE POINT, or omit this option.",
+            remedy="Use rollback TABLE VERSION, or omit this option.",
         )
     source = resolve(heads, change.point or f"branch:{old.name}", change.branch).snapshot
     new = _kept(dataclasses.replace(old, snapshot_id=source.id), change, source, now_ms)

@@ -1,6 +1,6 @@
 """Values of a column whose type was changed, as Paimon casts them when it reads the files of before. Pure.
 
-Invariant: the answer of Paimon 2.0 for every value, in the zone UTC. A value that it refuses is refused by name; one
+Invariant: the answer of Paimon 2.0 for every value, in the zone UTC. A value that it rejects raises an error here; one
 that it makes null is null. (A time before 1970 as a DATE is the day it is on; 2.0.0 answers the next one, later builds
 do not.) Each distinct value is cast once.
 """

@@ -2,7 +2,7 @@
 
 Invariants: exactly the given files are read. A column is found in a file by its field id, through the schema the file
 was written with, never by its current name. Partition values come from the manifest's bytes, never from directory
-names. Whatever cannot be answered correctly is refused by name before anything is read.
+names. Whatever cannot be answered correctly is rejected, and named, before anything is read.
 
 Method: one file source relation per (schema, format), built from an explicit list of paths and an explicit list of
 (directory, partition values). So Spark neither expands globs nor infers partitions, and still skips the files of

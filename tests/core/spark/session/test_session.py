@@ -371,5 +371,5 @@ time.sleep(300)
     assert gone(told[1]["pid"])
     assert gone(told[2]["pid"], within_s=300)  # nobody asked it to: its pipe broke
     assert b"hush" not in command
-    assert err == "Spark has ended by itself (exit status -9) and is started anew\n"
+    assert err == "Spark exited unexpectedly (status -9) and is restarted\n"
     assert list((tmp_path / "cwd").iterdir()) == []
