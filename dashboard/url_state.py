@@ -35,7 +35,7 @@ OF_PAGE: Mapping[str, tuple[str, ...]] = {
         *("tags", "drop", "ended", "tags_older"),
         *("hourly", "daily", "weekly", "monthly", "newest", "sets", "lab"),
     ),
-    "orphans": ("point", "older", "also"),
+    "orphans": ("point", "written", "also"),  # `older` is an age of snapshots, on Retention
     "tags": ("branch", "point"),
     "query": ("point", "before", "sql", "chart", "ask", "condition", "from", "to", "branch", "every"),
     "audit": ("of", "kind", "who", "outcome", "since", "until", "text", "run"),
@@ -49,6 +49,7 @@ OF_TABLE = (
     "tags",
     "drop",
     "sets",
+    "also",
     "before",
     "sql",
     "chart",
@@ -168,8 +169,12 @@ def put(**changed: str | None) -> None:
 
 
 def address(page: str, **changed: str | None) -> dict[str, str]:
-    """Return the query parameters for a link to a page, with some values changed."""
-    values = {**st.session_state.get(_VALUES, {}), **{_named(name): value for name, value in changed.items()}}
+    """Return the query parameters for a link to a page, with some values changed; a link to another table holds none of
+    this one's versions."""
+    values = dict(st.session_state.get(_VALUES, {}))
+    if "table" in changed and values.get("table") not in (None, changed["table"]):
+        _forget_table(values)
+    values |= {_named(name): value for name, value in changed.items()}
     return {name: value for name, value in _address(page, values).items() if value}
 
 

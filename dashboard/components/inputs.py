@@ -12,12 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
+from core.errors import Invalid
 from core.model import time_input
 from core.model.references import MAIN, Heads
+from core.units import parse_duration_ms
 from dashboard import url_state, words
 from dashboard.formatting import markup
 
 NARROW, MIDDLE, WIDE, ROOMY = 150, 185, 260, 420
+MILLISECONDS_DIGITS = 12  # a shorter number is a count of something else
 
 
 def whole(label: str, name: str, help: str, *, least: int = 1) -> int | None:
@@ -61,6 +64,24 @@ def moment(text: str, zone: str, now_ms: int) -> int:
     found = time_input.moment(text, zone, now_ms)
     told_of(text, found)
     return found.ms
+
+
+def age(text: str | None, zone: str, now_ms: int) -> tuple[int | None, int | None]:
+    """Parse an age: `(duration in ms, None)`, `(None, time in ms)` or neither. A number without a unit is neither:
+    `7` can mean days, and read as milliseconds it would be no limit at all. Raises `Invalid`."""
+    if text is None:
+        return None, None
+    text = text.strip()
+    if not text.isdecimal():
+        try:
+            return parse_duration_ms(text), None
+        except Invalid:
+            pass  # not a duration, so it must be a time
+    found = time_input.moment(text, zone, now_ms)
+    if found.form == "number" and len(text) < MILLISECONDS_DIGITS:
+        raise Invalid(words.older_than_unread(text), remedy=words.OLDER_THAN_NEXT)
+    told_of(text, found)
+    return None, found.ms
 
 
 def told_of(text: str, found: time_input.ParsedTime) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.errors import Invalid, Unsupported
-from core.model import time_input
+from core.errors import Unsupported
 from core.model.actions import CleanOrphans
 from core.model.history import History
-from core.units import parse_duration_ms
 from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.components import errors, frame, inputs, storage_price
@@ -34,7 +32,7 @@ def draw() -> None:
 
 def _asked(opened: OpenedTable) -> CleanOrphans:
     with st.container(horizontal=True, vertical_alignment="bottom", key="orphans_form"):
-        older = inputs.text(words.ORPHANS_OLDER, "older", words.ORPHANS_OLDER_HELP, words.ORPHANS_OLDER_HINT)
+        older = inputs.text(words.ORPHANS_OLDER, "written", words.ORPHANS_OLDER_HELP, words.ORPHANS_OLDER_HINT)
         also = inputs.text(words.ORPHANS_ALSO, "also", words.ORPHANS_ALSO_HELP, words.ORPHANS_ALSO_HINT)
         st.space("stretch")
         storage_price.draw()
@@ -44,14 +42,10 @@ def _asked(opened: OpenedTable) -> CleanOrphans:
 
 def _before_ms(opened: OpenedTable, older: str | None) -> int:
     """Files last written before this: a length of time back from now, or a time; a day where nothing is said."""
-    if older is None:
-        return opened.now_ms - DAY_MS
-    try:
-        return opened.now_ms - parse_duration_ms(older)
-    except Invalid:
-        found = time_input.moment(older, opened.zone, opened.now_ms)
-    inputs.told_of(older, found)
-    return found.ms
+    age_ms, time_ms = inputs.age(older, opened.zone, opened.now_ms)
+    if time_ms is not None:
+        return time_ms
+    return opened.now_ms - (DAY_MS if age_ms is None else age_ms)
 
 
 def _plan(opened: OpenedTable, history: History, change: CleanOrphans) -> None:

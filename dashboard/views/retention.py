@@ -9,12 +9,10 @@ import streamlit as st
 
 from core.errors import Invalid
 from core.formats.iceberg import retention
-from core.model import time_input
 from core.model.actions import Change, DeleteTags, Expire
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN
-from core.units import parse_duration_ms
 from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.components import errors, frame, inputs, storage_price
@@ -23,7 +21,6 @@ from dashboard.components.frame import OpenedTable
 from dashboard.components.history import recovery_goal, retention_curve
 from dashboard.formatting import markup, units
 
-MILLISECONDS_DIGITS = 12  # a shorter number is a count of something else
 EXPIRE, TAGS, CHANGELOGS, GOAL = "expire", "tags", "changelogs", "goal"
 RULES = ("keep_max", "keep_min", "older", "max_deletes")  # by their names in the address
 MORE = ("max_deletes", "rules", "drop", "tags_older", "ended")
@@ -136,7 +133,7 @@ def _expire(opened: OpenedTable) -> Expire:
             rules = inputs.one_of(words.RULE_SET, "rules", words.RULE_SETS, "newest")
         dropped, ended, tags_older_ms = _tags_too(opened, branch)
     keep_max, keep_min = _completed(opened, branch, keep_max, keep_min)
-    retained_ms, older_than_ms = _age(older, opened.zone, opened.now_ms)
+    retained_ms, older_than_ms = inputs.age(older, opened.zone, opened.now_ms)
     return Expire(
         branch=branch,
         retain_max=keep_max,
@@ -172,7 +169,7 @@ def _expire_refs(opened: OpenedTable) -> Expire:
         age_ms = retention.number(opened.heads.main.options, retention.MAX_SNAPSHOT_AGE, retention.FIVE_DAYS_MS)
         older = inputs.text(words.OLDER_THAN, "older", words.CUTOFF_HELP, words.own_age(units.whole(age_ms)))
         dropped = inputs.several(words.REFS_TOO, "drop", names, words.REFS_HINT) if names else ()
-    retained_ms, older_than_ms = _age(older, opened.zone, opened.now_ms)
+    retained_ms, older_than_ms = inputs.age(older, opened.zone, opened.now_ms)
     return Expire(retain_min=keep_min, time_retained_ms=retained_ms, older_than_ms=older_than_ms, drop_tags=dropped)
 
 
@@ -180,7 +177,7 @@ def _changelogs(opened: OpenedTable) -> Expire:
     """The same for long-lived changelogs."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
         branch, keep_max, keep_min, older = _policy(opened)
-    retained_ms, older_than_ms = _age(older, opened.zone, opened.now_ms)
+    retained_ms, older_than_ms = inputs.age(older, opened.zone, opened.now_ms)
     if older_than_ms is not None:
         raise Invalid(words.CHANGELOG_AGE, remedy=words.CHANGELOG_AGE_NEXT)
     return Expire(
@@ -211,24 +208,8 @@ def _tags_too(opened: OpenedTable, branch: str) -> tuple[tuple[str, ...], bool, 
         dropped = inputs.several(words.DROP_TOO, "drop", [tag.name for tag in line.tags], words.TAGS_TO_DELETE_HINT)
         older = inputs.text(words.TAGS_OLDER, "tags_older", words.TAGS_OLDER_HELP, words.OLDER_THAN_HINT)
         ended = inputs.switch(words.TAGS_ENDED, "ended", words.TAGS_ENDED_HELP)
-    age_ms, moment_ms = _age(older, opened.zone, opened.now_ms)
+    age_ms, moment_ms = inputs.age(older, opened.zone, opened.now_ms)
     return dropped, ended, opened.now_ms - age_ms if age_ms is not None else moment_ms
-
-
-def _age(text: str | None, zone: str, now_ms: int) -> tuple[int | None, int | None]:
-    """Parse an age: `(duration in ms, None)`, `(None, time in ms)` or neither."""
-    if text is None:
-        return None, None
-    if not text.isdecimal():
-        try:
-            return parse_duration_ms(text), None
-        except Invalid:
-            pass  # not a duration, so it must be a time
-    found = time_input.moment(text, zone, now_ms)
-    if found.form == "number" and len(text) < MILLISECONDS_DIGITS:
-        raise Invalid(words.older_than_unread(text), remedy=words.OLDER_THAN_NEXT)
-    inputs.told_of(text, found)
-    return None, found.ms
 
 
 def _tags(opened: OpenedTable) -> Change | None:

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from core.catalog import DEMO_MARKER
 from core.execution import apply as applying
 from core.model.actions import CleanOrphans
 from core.planning.confirmation import danger
 from core.table import open_table
-from dashboard import words
+from dashboard import url_state, words
 from tests.support.builders import DAY_MS, TableBuilder
 from tests.support.dashboard.pages import carrying_out, newest_job
 
@@ -62,11 +63,36 @@ def test_orphans_are_planned_confirmed_and_deleted(
 
 
 def test_an_age_is_a_length_or_a_time(warehouse: Path, open_page: Callable) -> None:
-    assert words.reclaims(140_000, 2) in open_page("orphans", warehouse, table="shop.orders", older="1 min").text
-    none = open_page("orphans", warehouse, table="shop.orders", older="2020-01-01").text
+    assert words.reclaims(140_000, 2) in open_page("orphans", warehouse, table="shop.orders", written="1 min").text
+    none = open_page("orphans", warehouse, table="shop.orders", written="2020-01-01").text
     assert words.reclaims(0, 0) in none
     assert words.ORPHANS_NONE in none
     assert words.NOTHING_FREED not in none
+
+
+@pytest.mark.parametrize("typed", ["7", " 7", "30"])
+def test_a_number_without_a_unit_is_no_age(warehouse: Path, open_page: Callable, typed: str) -> None:
+    """Read as milliseconds it would make every file of a running writer an orphan."""
+    text = open_page("orphans", warehouse, table="shop.orders", written=typed).text
+    assert words.older_than_unread(typed.strip()) in text
+    assert "Reclaims" not in text
+
+
+def test_an_age_of_snapshots_is_not_one_of_orphans(
+    warehouse: Path, open_page: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert words.reclaims(70_000, 1) in open_page("orphans", warehouse, table="shop.orders", older="0 s").text
+    values = {"table": "shop.orders", "older": "0 s", "also": "dt=1"}
+    monkeypatch.setattr(st, "session_state", {"snapscope.place": values})
+    assert url_state.address("orphans") == {"table": "shop.orders", "also": "dt=1"}
+
+
+def test_a_partition_named_for_one_table_is_not_cleaned_in_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"table": "shop.orders", "also": "dt=1", "point": "7", "tz": "UTC"}
+    monkeypatch.setattr(st, "session_state", {"snapscope.place": values})
+    assert url_state.address("orphans", table="shop.lines") == {"table": "shop.lines", "tz": "UTC"}
+    assert url_state.address("orphans", table="shop.lines", point="9")["point"] == "9"
+    assert url_state.address("orphans", table="shop.orders")["also"] == "dt=1"
 
 
 def test_a_format_whose_orphans_are_not_looked_for_names_the_engines_way(
