@@ -95,7 +95,10 @@ def _plan(opened: OpenedTable, names: Sequence[str]) -> None:
     is_of_refs = opened.heads.capabilities.refs_have_retention
     chosen = ",".join(tags) or None
     rules: dict[str, str | None] = dict.fromkeys(
-        ("keep_max", "keep_min", "older", "max_deletes", "tags", "drop", "mode")
+        (
+            *("branch", "keep_max", "keep_min", "older", "max_deletes", "rules"),
+            *("tags", "drop", "ended", "tags_older", "mode"),
+        )
     )
     if HISTORY not in names and not is_of_refs:
         rules |= {"mode": "tags", "tags": chosen}
