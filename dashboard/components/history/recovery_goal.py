@@ -34,6 +34,8 @@ def draw(opened: OpenedTable, history: History) -> None:
         counts = {unit: inputs.whole(words.GOAL_BOXES[unit], name, words.GOAL_BOX_HELP) for unit, name in BOXES.items()}
         newest = inputs.whole(words.GOAL_NEWEST, "newest", words.GOAL_NEWEST_HELP) or NEWEST
     tiers = [Tier(unit, count) for unit, count in counts.items() if count]
+    if not tiers:
+        return  # nothing is asked for, so nothing meets it; GOAL_TEACH says what to enter
     plan = loading.plan(history, goals.expiry(history, branch, newest), opened.now_ms)
     found = recovery_goal.propose(history, branch, goals.kept(history, plan), tiers, opened.now_ms)
     price = settings.price()
@@ -56,7 +58,8 @@ def draw(opened: OpenedTable, history: History) -> None:
 
 
 def _figures(history: History, found: Proposal, asked: int, price: Price | None) -> None:
-    gone = history.bytes_of(freed(history.held, history.existing, found.after))
+    ours = history.objects["ours"].to_numpy()
+    gone = history.bytes_of(freed(history.held, history.existing, found.after) & ours)
     with st.container(key="goal_figures"):
         st.html(
             markup.tiles(

@@ -59,3 +59,10 @@ def test_a_goal_opens_with_the_usual_one_and_names_options_for_writers(warehouse
     assert "Daily for 30 days; monthly for 12 months" in page.text
     assert "'tag.creation-period' = 'daily'" in page.text
     assert page.test.query_params["daily"] == "30"
+
+
+def test_a_goal_that_asks_for_nothing_plans_nothing(warehouse: Path, open_page: Callable) -> None:
+    text = open_page("retention", warehouse, writes=True, table="shop.orders", mode="goal", daily="30d").text
+    assert words.GOAL_TEACH in text
+    assert words.GOAL_NO_TAGS not in text
+    assert words.GOAL_STEP_EXPIRE not in text
