@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import streamlit as st
@@ -178,10 +179,11 @@ def _compared(one: str, other: str) -> None:
 def _leave(opened: OpenedTable) -> None:
     """Leave for the diff once no second click can make this a double click. Plotly sends an event for that one too,
     and an event from a page that has been left makes Streamlit clear the new page."""
-    one, other, from_s = st.session_state[_PAIR]
+    one, other, from_s = st.session_state.get(_PAIR, ("", "", math.inf))
     if time.monotonic() >= from_s:
         del st.session_state[_PAIR]
-        compare.to_diff(opened, one, other)
+        with errors.boundary():  # a fragment that is run again by itself is in no other one
+            compare.to_diff(opened, one, other)
 
 
 def _detail(opened: OpenedTable, history: History | None) -> None:

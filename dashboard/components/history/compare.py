@@ -9,6 +9,7 @@ from dashboard import url_state, words
 from dashboard.components import frame, version_picker
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import snapshot_details
+from dashboard.view_models import table_tree
 
 _OPEN = "compare.open"
 
@@ -28,7 +29,7 @@ def draw(opened: OpenedTable, found: AsOf) -> None:
         other = version_picker.pick(words.COMPARE_OTHER, opened.heads, key="compare.other", hidden=True)
         if other is not None:
             older, newer = _in_order(found, other.found)
-            label = words.diff_with(older, newer)
+            label = words.diff_with(table_tree.inline(older), table_tree.inline(newer))
             frame.link("diff", label, ":material/compare_arrows:", a=older, b=newer, window=None)
 
 

@@ -26,7 +26,7 @@ def resolve(opened: OpenedTable, text: str) -> AsOf:
     return removed_points.resolved(
         table,
         opened.heads,
-        version_picker.read(text, opened.zone, now_ms=opened.now_ms),
+        version_picker.read(text, opened.zone, opened.heads, opened.now_ms),
         url_state.get("branch") or "main",
     )
 
