@@ -7,11 +7,13 @@ every error but a rejected size or a missing answer are left to s3fs, so that er
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import math
 import os
 import re
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,6 +33,7 @@ PLAIN = re.compile(r"[A-Za-z0-9_.=+-]+(/[A-Za-z0-9_.=+-]+)*")  # names that no c
 RENEW = dt.timedelta(minutes=5)  # how long credentials of a role are used before the session is asked again
 REST_S = 60.0  # how long s3fs answers alone after an error
 _KNOWN_SETTINGS = {"endpoint_url", "region_name"}  # of the client; any other changes how requests are made
+_CREATOR = "snapscope-create"  # metadata of an object: which call created it
 T = TypeVar("T")
 
 
@@ -45,14 +48,15 @@ def create(fs: Any, path: str, data: bytes, read: Callable[[], bytes]) -> None:
 
     Where the request fails, the object tells whether it is ours: the answer may have been lost, so that the next
     try found our own object, and servers word "taken" differently."""
+    own = uuid.uuid4().hex
     try:
-        fs.pipe_file(path, data, mode="create")
+        fs.pipe_file(path, data, mode="create", Metadata={_CREATOR: own})
     except Exception as error:  # client libraries raise any type of error
         try:
             found = read()
         except NotFound:
             raise unwritable(path, error) from error
-        if found != data:
+        if found != data or fs.metadata(path).get(_CREATOR) != own:  # the same bytes may be another's tag
             raise FileExistsError from error
 
 
@@ -98,7 +102,13 @@ class S3Client:
     def _run(self, work: Callable[[float], Coroutine[Any, Any, T]]) -> T:
         """Run requests in an event loop of their own: the caller's thread may have one."""
         seconds = min(time_limits.limit_s(), time_limits.call_s())
-        return time_limits.begin(self._url, seconds, lambda: asyncio.run(work(seconds))).answer()
+
+        def requests() -> T:
+            with contextlib.suppress(Exception):  # raised again by the first request, which `_answer` judges
+                time_limits.calling(self._store)  # connecting blocks the event loop, so no limit there ends it
+            return asyncio.run(work(seconds))
+
+        return time_limits.begin(self._url, seconds, requests).answer()
 
     @property
     def _url(self) -> str:

@@ -237,6 +237,16 @@ def test_a_create_whose_answer_is_lost_is_a_success(proxy: Proxy, bucket: Path) 
     assert (bucket / "tag/tag-v").read_bytes() == b"ours"
 
 
+def test_an_identical_object_of_another_writer_is_not_ours(proxy: Proxy, bucket: Path) -> None:
+    """A tag without a retention has the bytes of its snapshot, so two writers' tags are alike; an undo of the second
+    would delete the first one's."""
+    bucket.mkdir()
+    (bucket / "here").write_text("so that the directory exists")
+    Store(url(bucket)).create("tag/tag-v", b"alike")
+    with pytest.raises(Conflict):
+        Store(url(bucket)).create("tag/tag-v", b"alike")
+
+
 def test_a_life_on_s3(proxy: Proxy, bucket: Path) -> None:
     """Tag, expire, delete the tag: each plan is run as it stands, and what is left is what the plan kept."""
     four_commits(bucket)

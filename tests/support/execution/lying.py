@@ -63,6 +63,7 @@ class LyingFiles:
         self._true = Store(root)._fs
         self.lies = lies
         self.root = root
+        self._metadata: dict[str, Mapping[str, str]] = {}  # path: what was written with it through this client
 
     def _is_half(self, call: str, path: str) -> bool:
         """Return False if the call is to succeed, True if it is to return a partial result; raises otherwise."""
@@ -91,14 +92,22 @@ class LyingFiles:
         data: bytes = self._true.cat_file(path, start, end)
         return self.lies.cut(data) if is_half else data
 
-    def pipe_file(self, path: str, data: bytes, mode: str = "overwrite") -> None:
+    def pipe_file(
+        self, path: str, data: bytes, mode: str = "overwrite", Metadata: Mapping[str, str] | None = None
+    ) -> None:
         """Write or delete, then fail: it was done, but the caller does not know."""
         is_half = self._is_half("pipe_file", path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "xb" if mode == "create" else "wb") as file:
             file.write(data)
+        self._metadata[path] = dict(Metadata or {})
         if is_half:
             raise OSError(errno.EIO, "half an answer", path)
+
+    def metadata(self, path: str) -> Mapping[str, str]:
+        if self._is_half("metadata", path):
+            raise OSError(errno.EIO, "half an answer", path)
+        return self._metadata.get(path, {})
 
     def rm_file(self, path: str) -> None:
         is_half = self._is_half("rm_file", path)
