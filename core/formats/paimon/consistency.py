@@ -35,7 +35,7 @@ from core.model.codes import Fault
 from core.model.history import History
 from core.model.intervals import Ints, Mask
 from core.model.references import Holder, HolderKind, ObjectKind, Problem
-from core.storage.decoded_files import Loaded
+from core.storage.decoded_files import Loaded, add_unlisted
 from core.storage.store import Store
 
 _LISTERS = 16
@@ -162,7 +162,9 @@ class _Examination:
         """Compare what lists state about manifests, manifests about files, and snapshots about rows with the facts."""
         sizes = {entry.name: entry.size for entry in self.store.ls_if_there(layout.MANIFEST) if entry.size is not None}
         given = named(self.history.heads, self.history.holders)
-        names = [name for name in {**given.lists.number, **given.changelog_lists.number} if name in sizes]
+        wanted = {**given.lists.number, **given.changelog_lists.number}
+        add_unlisted(self.manifests.size, wanted, sizes, {})  # a listing may be stale
+        names = [name for name in wanted if name in sizes]
         loaded = self.manifests.load(names, LIST, sizes)
         manifests = loaded.rows["name"].unique().to_pylist()
         of = pc.index_in(loaded.rows["name"], value_set=pa.array(manifests, pa.string())).to_numpy().astype(np.int64)

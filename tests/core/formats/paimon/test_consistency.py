@@ -20,6 +20,7 @@ from core.formats.paimon.manifests import ENTRY, KNOWN, LIST
 from core.formats.paimon.write import manifest_encoding
 from core.messages import Reason
 from core.model.actions import Expire
+from core.storage.store import Store
 from core.table import open_table
 from tests.support import builders
 from tests.support.builders import TableBuilder
@@ -352,6 +353,53 @@ def test_a_field_that_nobody_knows_is_read_over_and_stops_deletions(
     with pytest.raises(Corrupt, match=r"cannot be read in full.*_SIDE_FILE"):
         apply(opened, plan, settle_s=0)
     assert ground.disk(root) == before
+
+
+def test_a_list_that_no_listing_shows_yet_is_examined_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store may list late; the history asks for such a file by its name, and so must its examination."""
+    usual, ls = builders._schema, Store.ls_if_there
+
+    def later(which: str) -> Any:
+        schema = copy.deepcopy(usual(which))
+        if which == "entry":
+            schema["fields"].append({"name": "_SIDE_FILE", "type": ["null", "string"], "default": None})
+        return schema
+
+    root = ground.warehouse(tmp_path)
+    table = four_commits(root)
+    monkeypatch.setattr(builders, "_schema", later)
+    table.commit([table.file()])
+    hidden = json.loads((root / "snapshot/snapshot-5").read_text())["deltaManifestList"]
+    monkeypatch.setattr(Store, "ls_if_there", lambda self, at: [each for each in ls(self, at) if each.name != hidden])
+    assert set(examined(root)[0]) == {"5"}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("has_sidecar", [True, False])
+def test_a_sidecar_of_a_manifest_stops_deletions(
+    form: str, has_sidecar: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Manifest lists of no release name one; our own have the field, without a value."""
+    usual, manifest = builders._schema, TableBuilder._manifest
+
+    def later(which: str) -> Any:
+        schema = copy.deepcopy(usual(which))
+        if which == "list":
+            kind = ["null", {"type": "array", "items": "string"}]
+            schema["fields"].append({"name": "_EXTRA_FILES", "type": kind, "default": None})
+        return schema
+
+    def written(self: TableBuilder, *entries: Any) -> dict[str, Any]:
+        row = dict(manifest(self, *entries))
+        return row | {"_EXTRA_FILES": [f"{row['_FILE_NAME']}.sidecar"] if has_sidecar else None}
+
+    root = ground.warehouse(tmp_path)
+    table = four_commits(root, forms=(form,))
+    monkeypatch.setattr(builders, "_schema", later)
+    monkeypatch.setattr(TableBuilder, "_manifest", written)
+    table.commit([table.file()])
+    doubts, _ = examined(root)
+    assert {point: "_EXTRA_FILES" in said for point, said in doubts.items()} == ({"5": True} if has_sidecar else {})
 
 
 def test_all_fields_that_are_written_are_known() -> None:
