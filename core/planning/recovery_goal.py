@@ -17,6 +17,7 @@ from core.errors import Invalid
 from core.model.history import History
 from core.model.intervals import Ints, Mask
 from core.model.references import HolderKind
+from core.units import epoch_ms
 
 HOUR, DAY, WEEK, MONTH = "hour", "day", "week", "month"
 MOST = 1_000  # stretches of one tier
@@ -98,9 +99,24 @@ def propose(history: History, branch: str, kept: Mask, tiers: Sequence[Tier], no
         and position not in history.incomplete
     ]
     by_time = sorted(there)
-    free = [time_ms for time_ms, position in by_time if kept[position]]
-    open_ = [each for each in asked if not any(each.has(time_ms) for time_ms in free)]
-    candidates = [(time_ms, at) for time_ms, at in by_time if not kept[at] and any(each.has(time_ms) for each in open_)]
+    ends = {tag.name: epoch_ms(tag.expires) for tag in history.heads.require(branch).tags if tag.expires is not None}
+    until = {
+        at: ends.get(each.name)
+        for at, each in enumerate(history.holders)
+        if each.kind is HolderKind.TAG and each.branch == branch
+    }
+
+    def lasts(at: int, each: GoalPeriod) -> bool:
+        """Whether what is kept is kept as long as it is needed: tags with a retention end by themselves."""
+        end_ms = until.get(at)
+        return bool(kept[at]) and (end_ms is None or end_ms + _LENGTH_MS[DAY] >= each.needed_until_ms)  # in any zone
+
+    open_ = [each for each in asked if not any(each.has(time_ms) and lasts(at, each) for time_ms, at in by_time)]
+    candidates = [
+        (time_ms, at)
+        for time_ms, at in by_time
+        if (not kept[at] or until.get(at) is not None) and any(each.has(time_ms) for each in open_)
+    ]
     spans = [_span([time_ms for time_ms, _ in candidates], each) for each in open_]
     needed = [span for span in spans if span is not None]
     chosen = [candidates[index] for index in cheapest(*_weights(history, kept), [at for _, at in candidates], needed)]

@@ -49,7 +49,7 @@ def tags(history: History, found: Proposal, branch: str, now_ms: int) -> list[Cr
         holder = history.holders[each.position]
         since_ms = holder.snapshot.time_ms if holder.snapshot and is_of_snapshot else now_ms
         left_ms = -(-(each.until_ms - since_ms) // MINUTE_MS) * MINUTE_MS  # statements count in minutes
-        made.append(CreateTag(name, int(holder.name), left_ms, branch))
+        made.append(CreateTag(name, holder.snapshot.id if holder.snapshot else int(holder.name), left_ms, branch))
     return made
 
 

@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 
 from core.errors import Invalid
+from core.formats.paimon.write import publish
 from core.model.actions import CreateTag, Expire
 from core.model.intervals import freed
 from core.planning.recovery_goal import DAY, HOUR, MONTH, WEEK, Tier, cheapest, propose, stretches
+from core.storage.store import Store
 from core.table import open_table
+from core.units import wall_clock
 from tests.support.builders import DAY_MS, HOUR_MS, START_MS, TableBuilder
 
 NOW_MS = START_MS + 45 * DAY_MS + 5 * HOUR_MS
@@ -113,3 +116,25 @@ def test_what_is_kept_anyway_costs_no_tag(table: TableBuilder) -> None:
     history = open_table(str(table.root)).history()
     found = propose(history, "main", history.existing, [Tier(DAY, 30)], NOW_MS)
     assert (found.tags, len(found.met), len(found.missing)) == ((), 29, 1)
+
+
+def test_a_tag_that_ends_too_soon_meets_no_goal(table: TableBuilder) -> None:
+    """It is kept today, but not until the version is needed no longer; a tag that stays, or stays long enough, does."""
+
+    def proposed(retained_ms: int | None) -> list[str]:
+        name = f"t{retained_ms}"
+        publish.create_tag(
+            Store(str(table.root)), name, snapshot_id=20, created=wall_clock(NOW_MS), retained_ms=retained_ms
+        )
+        opened = open_table(str(table.root))
+        history = opened.history()
+        points = {each.point: each.keep for each in opened.preview(Expire(retain_max=3, retain_min=3), NOW_MS).points}
+        kept = np.array([points[holder.point] for holder in history.holders], dtype=np.bool_)
+        found = propose(history, "main", kept, [Tier(MONTH, 2)], NOW_MS)
+        assert len(found.met) == 2
+        return [history.holders[each.position].point for each in found.tags]
+
+    assert proposed(HOUR_MS)
+    assert proposed(400 * DAY_MS) == []
+    table.root.joinpath(f"tag/tag-t{400 * DAY_MS}").unlink()
+    assert proposed(None) == []
