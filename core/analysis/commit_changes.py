@@ -84,9 +84,9 @@ class CommitChanges:
     def _events(self, own: Sequence[int], before: Sequence[int | None]) -> None:
         """Every file that came or went, by commit and partition: `(commit, partition, side)` and what it holds."""
         history, files = self._history, self._history.files
-        path, paths = _paths(files)
+        path, paths = object_of(files)
         runs = maximal(history.live.of(path, paths))
-        first = _first_of(path, paths)
+        first = first_of(path, paths)
         rows, sizes = (pc.fill_null(files[name], 0).to_numpy() for name in ("rows", "bytes"))
         deletes = np.zeros(len(files), dtype=np.bool_)
         if "content" in files.column_names:
@@ -185,7 +185,7 @@ class CommitChanges:
         )
 
 
-def _paths(files: pa.Table) -> tuple[Ints, int]:
+def object_of(files: pa.Table) -> tuple[Ints, int]:
     """Of every file the number of its path, and how many there are; of vectors in one file, each is one."""
     path = files["path"]
     if "offset" in files.column_names:
@@ -194,7 +194,7 @@ def _paths(files: pa.Table) -> tuple[Ints, int]:
     return found.indices.to_numpy().astype(np.int64), len(found.dictionary)
 
 
-def _first_of(owner: Ints, owners: int) -> Ints:
+def first_of(owner: Ints, owners: int) -> Ints:
     """Per object one of its rows: what they say of a path is the same."""
     first: Ints = np.zeros(owners, dtype=np.int64)
     first[owner[::-1]] = np.arange(len(owner) - 1, -1, -1, dtype=np.int64)

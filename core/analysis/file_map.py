@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core.analysis.commit_changes import first_of, object_of
 from core.analysis.file_tree import folders
 from core.model.history import History
 from core.model.intervals import Ints
@@ -46,8 +47,12 @@ def values(history: History, files: pa.Table, level: pa.Table, folder: str, by: 
 
 def _ages(history: History, files: pa.Table, level: pa.Table, folder: str, now_ms: int) -> Values:
     seen = first_seen_ms(history)
-    at = pc.index_in(files["path"], history.files["path"].combine_chunks()).to_numpy()
-    since, sizes = seen[at], files["bytes"].to_numpy()
+    path = history.files["path"].combine_chunks().dictionary_encode()  # an upgrade gives a path a second row
+    least = np.full(len(path.dictionary), np.iinfo(np.int64).max, dtype=np.int64)
+    np.minimum.at(least, path.indices.to_numpy()[seen >= 0], seen[seen >= 0])
+    at = pc.index_in(files["path"], path.dictionary).to_numpy()
+    since = np.where(least == np.iinfo(np.int64).max, -1, least)[at]
+    sizes = files["bytes"].to_numpy()
     weight = np.where(since < 0, 0, np.maximum(sizes, 1))
     age = weight * np.maximum(now_ms - since, 0).astype(np.float64)
     sums, weights = _below(files, folder, age), _below(files, folder, weight)
@@ -55,7 +60,9 @@ def _ages(history: History, files: pa.Table, level: pa.Table, folder: str, now_m
 
 
 def _rewrites(history: History, level: pa.Table, folder: str) -> Values:
-    written = _below(history.files, folder, history.files["bytes"].to_numpy())
+    owner, owners = object_of(history.files)  # an upgrade writes nothing
+    every = history.files.take(pa.array(first_of(owner, owners)))
+    written = _below(every, folder, every["bytes"].to_numpy())
     rows = level.to_pylist()
     here = sum(row["bytes"] for row in rows if row["is_file"])
     found: Values = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,22 @@ def test_each_row_is_of_the_files_below_it(table: TableBuilder, folder: str) -> 
         assert rewritten == pytest.approx(written / here)
     if not folder:
         assert max(filter(None, rewrites)) > 1
+
+
+def test_a_file_that_moved_to_another_level_was_written_once(tmp_path: Path) -> None:
+    """An upgrade deletes and adds the same path; its age counts from the first version that has it at any level."""
+    made = TableBuilder(tmp_path / "t", step_ms=DAY_MS)
+    first = made.file(1_000, rows=1)
+    made.commit([first])
+    made.commit([made.file(1_000, rows=1)])
+    made.commit([dataclasses.replace(first, level=5)], [first], kind="COMPACT")
+    made.commit([made.file(10, rows=1)])
+
+    def values(by: str) -> list[float | None]:
+        history = open_table(str(made.root)).history()
+        files = history.files_at(history.require("4"))
+        return file_map.values(history, files, file_tree.level(files, ""), "", by, NOW_MS)
+
+    assert values(file_map.REWRITES) == [1.0]
+    made.expire([1, 2])
+    assert None not in values(file_map.AGE)
