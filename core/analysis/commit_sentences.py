@@ -146,13 +146,24 @@ def attention_sentence(found: Attention) -> str:
     change, sums = found.change, found.change.sums
     id, who = change.snapshot.id, change.snapshot.commit_user or told("unknown user")
     if found.sign is Sign.LARGER and found.usual is not None:
+        moved, times = _rows(found.usual.rows), found.usual.rows / max(found.usual.median, 1)
+        median = _rows(found.usual.median)
+        if not sums.removed_rows:
+            return told(
+                "Snapshot {id} by {who} added {rows}, {times:.1f} times the usual {median}.",
+                id=id,
+                who=who,
+                rows=moved,
+                times=times,
+                median=median,
+            )
         return told(
-            "Snapshot {id} by {who} added {rows}, {times:.1f} times the usual {median}.",
+            "Snapshot {id} by {who} added and removed {rows}, {times:.1f} times the usual {median}.",
             id=id,
             who=who,
-            rows=_rows(sums.added_rows),
-            times=found.usual.rows / max(found.usual.median, 1),
-            median=_rows(found.usual.median),
+            rows=moved,
+            times=times,
+            median=median,
         )
     if found.sign is Sign.VANISHED:
         gone = _names(change.vanished)

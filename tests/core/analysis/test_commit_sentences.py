@@ -47,3 +47,15 @@ def test_every_reason_for_attention(tmp_path: Path) -> None:
         "Snapshot 10 by cleaner removed 56 % of the rows (900 rows).",
         "Snapshot 8 by loader added 900 rows, 9.0 times the usual 100 rows.",
     ]
+
+
+def test_a_replacing_load_is_compared_by_all_rows_that_it_moved(tmp_path: Path) -> None:
+    """The number that is shown is the one that the factor is of."""
+    table = TableBuilder(tmp_path / "shop.db" / "t", start_ms=START_MS, step_ms=DAY_MS)
+    for _ in range(9):
+        table.commit([table.file(1_000, rows=300)], table.live(), kind="OVERWRITE", user="etl")
+    table.commit([table.file(9_000, rows=1_500)], table.live(), kind="OVERWRITE", user="etl")
+    changes = CommitChanges(open_table(str(table.root)).history())
+    assert [attention_sentence(each) for each in attention(changes, 0, changes.snapshots[-1].time_ms)] == [
+        "Snapshot 10 by etl added and removed 1,800 rows, 3.0 times the usual 600 rows."
+    ]
