@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.messages import Reason, Told, both, counted, listed, told
-from core.model import codes
+from core.model import codes, version_lists
 from core.model.actions import (
     Analyze,
     Change,
@@ -39,7 +39,6 @@ from core.units import duration, size
 
 LEAVING = pa.schema([("path", pa.string()), ("partition", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())])
 FREES = pa.schema([("path", pa.string()), ("kind", pa.string()), ("bytes", pa.int64())])
-NAMED = 4  # how many expired versions a sentence names
 _KIND_ORDER = {kind.value: number for number, kind in enumerate(ObjectKind)}
 
 
@@ -116,11 +115,10 @@ class Plan:
 
     @property
     def _headline(self) -> str:
-        files = counted(len(self.frees), "{count} file", "{count} files")
-        freed = told("{size} in {files}", size=size(self.freed_bytes), files=files)
         if moved := self._moved:
-            is_freeing = isinstance(self.change, ReplaceTag) and len(self.frees)
-            return told("{moved}; reclaims {freed}.", moved=moved, freed=freed) if is_freeing else self._beside(moved)
+            if isinstance(self.change, ReplaceTag) and len(self.frees):
+                return told("{moved}; reclaims {freed}.", moved=moved, freed=self._freed)
+            return self._beside(moved)
         if isinstance(self.change, CleanOrphans):
             orphans = counted(len(self.frees), "{count} orphaned file", "{count} orphaned files")
             return told("Reclaims {size} in {files}.", size=size(self.freed_bytes), files=orphans)
@@ -128,42 +126,46 @@ class Plan:
             return told("Nothing is worth compacting.")
         if not self.goes:
             return told("Nothing is deleted, so nothing is reclaimed.")
-        sentence = told("Reclaims {freed}; {goes}.", freed=freed, goes=self._named)
+        if len(self.frees):
+            sentence = told("{gone}, reclaims {freed}.", gone=self.gone, freed=self._freed)
+        else:
+            sentence = told("{gone}, reclaims nothing.", gone=self.gone)
         if not self.tags_keep_bytes:
             return sentence
         kept = told("Tags hold a further {size} of the expired snapshots.", size=size(self.tags_keep_bytes))
         return both(sentence, kept)
 
     @property
-    def _going(self) -> Told:
-        points = [verdict.point for verdict in self.goes]
-        if all(is_tag(point) for point in points):
-            return counted(len(points), "deletes {count} tag", "deletes {count} tags")
-        if all("changelog:" in point for point in points):
-            return counted(len(points), "deletes {count} changelog", "deletes {count} changelogs")
-        if any(is_tag(point) or "changelog:" in point for point in points):
-            return counted(len(points), "deletes {count} snapshot or tag", "deletes {count} snapshots and tags")
-        return counted(len(points), "deletes {count} snapshot", "deletes {count} snapshots")
+    def _freed(self) -> Told:
+        files = counted(len(self.frees), "{count} file", "{count} files")
+        return told("{size} in {files}", size=size(self.freed_bytes), files=files)
 
     @property
-    def _named(self) -> Told:
-        """How many versions expire and which; tags come first, because someone created them on purpose."""
-        points = sorted((verdict.point for verdict in self.goes), key=lambda point: not is_tag(point))
-        shown: str = ", ".join(points[:NAMED])
-        if points[NAMED:]:
-            shown = told("{points} and {more} more", points=shown, more=len(points) - NAMED)
-        return told("{goes}: {points}", goes=self._going, points=shown)
+    def gone(self) -> Told:
+        """What is deleted and what expires. References come first, because someone created them on purpose."""
+        points = [verdict.point for verdict in self.goes]
+        if not points:
+            return told("Deletes nothing")
+        refs, versions = version_lists.of_refs(points), version_lists.of_versions(points)
+        if not self.change.is_expiry or not versions:
+            return told("Deletes {what}", what=version_lists.with_and([*refs, *versions]))
+        if not refs:
+            return told("Expires {what}", what=version_lists.with_and(versions))
+        named, expired = version_lists.with_and(refs), version_lists.with_and(versions)
+        return told("Deletes {refs}, expires {versions}", refs=named, versions=expired)
 
     def _beside(self, moved: Told) -> Told:
-        """What expires, and what nothing holds afterwards, for an action that itself frees no file."""
+        """What is deleted, and what nothing holds afterwards, for an action that itself frees no file."""
         if not self.goes or isinstance(self.change, ReplaceTag):
             return told("{moved}; reclaims nothing.", moved=moved)
+        points = [verdict.point for verdict in self.goes]
+        gone = version_lists.with_and([*version_lists.of_refs(points), *version_lists.of_versions(points)])
         if not len(self.orphans):
-            return told("{moved}; {goes}; reclaims nothing.", moved=moved, goes=self._going)
+            return told("{moved}; deletes {what}; reclaims nothing.", moved=moved, what=gone)
         return told(
-            "{moved}; {goes} with {files} ({size}) that nothing else holds; reclaims nothing.",
+            "{moved}; deletes {what} with {files} ({size}) that nothing else holds; reclaims nothing.",
             moved=moved,
-            goes=self._going,
+            what=gone,
             files=counted(len(self.orphans), "{count} file", "{count} files"),
             size=size(int(pc.sum(self.orphans["bytes"]).as_py() or 0)),
         )
@@ -241,15 +243,10 @@ def unreadable(lost: Iterable[Snapshot], *, later: bool = False) -> list[Reason]
     """Warnings about snapshots that a deleted tag was the last to keep. `later`: they are lost at the next expiry."""
     one = codes.LAST_KEPT_LATER if later else codes.LAST_KEPT
     by_id = {each.id: each for each in lost}
-    shown = [one(id=id, at=in_words(by_id[id].time_ms)) for id in sorted(by_id)[:NAMED]]
+    shown = [one(id=id, at=in_words(by_id[id].time_ms)) for id in sorted(by_id)[: version_lists.NAMED]]
     if more := len(by_id) - len(shown):
         shown.append(codes.MORE_LAST_KEPT(count=more))
     return shown
-
-
-def is_tag(point: str) -> bool:
-    """Whether a POINT names a tag, of any branch."""
-    return "tag:" in point
 
 
 def _kept(named: Told, kept_ms: int | None) -> Told:

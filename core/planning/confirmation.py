@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from core.messages import Reason
 from core.model import codes
-from core.model.plan import Outside, Plan, is_tag
+from core.model.plan import Outside, Plan
+from core.model.version_lists import is_branch, is_tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def danger(plan: Plan, name: str) -> Danger:
         return Danger("")
     why = [codes.OUTSIDE_GOES(it=each.words) for each in plan.outside]
     tags = sum(is_tag(verdict.point) for verdict in plan.goes)
-    branches = sum(verdict.point.startswith("branch:") and "/" not in verdict.point for verdict in plan.goes)
+    branches = sum(is_branch(verdict.point) for verdict in plan.goes)
     if tags:
         why.append(codes.TAGS_GO(count=tags))
     if branches:

@@ -25,11 +25,12 @@ from core import urls
 from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
 from core.messages import Reason, told
 from core.model import codes
-from core.model.plan import NAMED, Outside, Plan
+from core.model.plan import Outside, Plan
 from core.storage.store import Store
 
 DEPTH = 2
 LISTED = 64
+_TOLD = 4  # unread directories that notes name
 _URL = r"^[A-Za-z][A-Za-z0-9+.-]*:/"
 _METADATA = ("schema", "metadata")  # the directories by which Paimon and Iceberg tables are recognized
 
@@ -245,8 +246,8 @@ def _search(root: str, store: Store) -> tuple[str | None, list[Reason]]:
                 continue
             below += [f"{joint}{each}" for each in names if "=" not in each and not each.startswith("bucket-")]
         level = below if depth < DEPTH and is_all else []
-    notes = unseen[:NAMED]
-    if not is_all or unseen[NAMED:]:
+    notes = unseen[:_TOLD]
+    if not is_all or unseen[_TOLD:]:
         notes.append(codes.SEARCH_ENDED(root=root))
     return None, notes
 

@@ -66,7 +66,7 @@ def test_main_flow(demo: Path, reader: Callable[..., Reader], width: int, theme:
     keep.fill("10")
     keep.press("Enter")
     me.settled()
-    expect(page.locator(".snap-headline")).to_contain_text("Reclaims")
+    expect(page.locator(".snap-headline")).to_contain_text("reclaims")
     expect(page.locator(".snap-tile").first).to_contain_text("file")
     expect(page.get_by_text("snapscope expire")).to_be_visible()
     page.get_by_role("tab", name=re.compile(words.FREED_FILES)).click()
@@ -76,7 +76,7 @@ def test_main_flow(demo: Path, reader: Callable[..., Reader], width: int, theme:
     me.choose_row(0)
     expect(page.locator(".snap-panel-title").first).to_have_text(re.compile("^tag:"))
     page.get_by_text(re.compile("what that reclaims$")).click()
-    expect(page.locator(".snap-headline").first).to_contain_text("deletes 1 tag")
+    expect(page.locator(".snap-headline").first).to_contain_text("Deletes 1 tag")
     me.check()
 
     me.go(NAVIGATION["query"]).unhurried()

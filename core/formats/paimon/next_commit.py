@@ -26,7 +26,6 @@ from core.units import is_true
 Deletion = Callable[[Plan, History, Heads], tuple[tuple[Reason, ...], dict[str, list[str]]]]
 RUN_LIMIT = 50  # default of `snapshot.expire.limit`
 _LOOKED_AT = 1_000  # lost files of a version by which its tag is chosen
-_NAMED = 8
 
 
 def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> Forecast | None:
@@ -54,12 +53,9 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
     if not found.goes:
         return found
     broken = {point: lost for _, by_point in besides for point, lost in by_point.items()}
-    shown: str = ", ".join(found.goes[:_NAMED])
-    if found.goes[_NAMED:]:
-        shown = told("{points} and {more} more", points=shown, more=len(found.goes) - _NAMED)
     return dataclasses.replace(
         found,
-        headline=both(found.headline, told("Expires at least: {points}.", points=shown)),
+        headline=both(found.headline, told("These figures are a lower bound.")),
         prevented_by=(*_keeping(line, found.goes), *_mending(deletion, history, line, plans[0], broken)),
     )
 

@@ -493,7 +493,7 @@ def test_a_plan_of_an_expiry_tells_what_the_next_commit_does_by_itself(ask: Ask,
     assert ask("plan", "delete-tag", table.root, "--name", "v", "--json").json["next_commit"] is None
     all_of_them = ["plan", "expire", "--all", table.root.parent.parent, *EXPIRE]
     assert [each["next_commit"] for each in ask(*all_of_them, "--json").json] == [told]
-    assert "deletes 3 snapshots; the next commit expires 3 automatically" in ask(*all_of_them).out
+    assert "Expires 3 snapshots (1–3); the next commit expires 3 automatically" in ask(*all_of_them).out
 
 
 def test_the_cost_tells_when_each_point_goes(ask: Ask, table: TableBuilder) -> None:

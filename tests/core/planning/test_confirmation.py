@@ -58,9 +58,9 @@ def test_a_tag_that_goes_alone_is_named() -> None:
     one, many = plan(DeleteTags(("v",), "b"), TAG), plan(Expire(drop_tags=("v",)), *[SNAPSHOT] * 12, TAG)
     found = danger(one, "t")
     assert (found.phrase, found.why) == ("v", (codes.TAGS_GO(count=1),))
-    assert one.headline == "Reclaims 10 B in 2 files; deletes 1 tag: branch:b/tag:v."
-    assert (
-        many.headline == "Reclaims 10 B in 2 files; deletes 13 snapshots and tags: branch:b/tag:v, 1, 1, 1 and 9 more."
+    assert one.headline == "Deletes 1 tag (branch:b/tag:v), reclaims 10 B in 2 files."
+    assert many.headline == (
+        "Deletes 1 tag (branch:b/tag:v), expires 12 snapshots (1, 1, 1, 1 and 8 more), reclaims 10 B in 2 files."
     )
 
 

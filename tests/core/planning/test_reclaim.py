@@ -509,11 +509,11 @@ def test_headlines(tmp_path: Path) -> None:
     assert plan(root, CreateTag("x")).headline == "Creates tag x at snapshot 4; reclaims nothing."
     found = plan(root, KEEP_ONE)
     assert found.headline.startswith(
-        f"Reclaims {found.freed_bytes / 1000:.1f} kB in {len(frees(found))} files; deletes 3 snapshots: 1, 2, 3."
+        f"Expires 3 snapshots (1–3), reclaims {found.freed_bytes / 1000:.1f} kB in {len(frees(found))} files."
     )
     assert "of the expired snapshots." in found.headline
     one = plan(root, Expire(retain_max=3, retain_min=3))
-    assert "deletes 1 snapshot" in one.headline
+    assert "Expires 1 snapshot (1)" in one.headline
     assert plan(root, ReplaceTag("v", 1, 129_600_000)).headline == (
         "Moves tag v to snapshot 1 for 1 d 12 h; reclaims nothing."
     )

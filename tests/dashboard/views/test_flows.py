@@ -294,7 +294,7 @@ def test_a_plan_says_what_goes_and_why(open_page: Callable[..., Page], warehouse
     page.test.number_input(key="input.keep_max").set_value(3)
     page.run()
     assert address(page, "keep_max") == "3"
-    assert "deletes 6 snapshots" in page.text
+    assert "Expires 6 snapshots" in page.text
     assert words.GOES in page.text
     assert "not among the newest 3 (retain-max)" in page.text
     assert words.WHY_NOT_HERE.split(",")[0] in page.text

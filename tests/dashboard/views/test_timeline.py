@@ -76,7 +76,7 @@ def test_a_format_that_no_page_knows_has_its_timeline_and_its_plan(
     assert "toy 3 snapshots" in page.text
     assert [dot.point for dot in axis(open_table(str(root)).heads()).dots] == ["1", "2", "3"]
     planned = open_page("retention", tmp_path, table="shop.toy", keep_max="1")
-    assert "Reclaims 1 B in 1 file; deletes 2 snapshots: 1, 2." in planned.text
+    assert "Expires 2 snapshots (1, 2), reclaims 1 B in 1 file." in planned.text
     assert "older than those" in planned.text
 
 

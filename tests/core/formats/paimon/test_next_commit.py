@@ -64,7 +64,7 @@ def test_what_keeps_the_points_that_go_keeps_them(tmp_path: Path, options: dict[
     found = coming(tmp_path / "t")
     assert found is not None
     assert found.goes == ("1", "2", "3")
-    assert "1, 2, 3." in found.headline
+    assert "(1–3)" in found.headline
     assert found.prevented_by[0] == codes.TAG_IT(id=3)
     assert "snapshot.num-retained.min = 5" in found.prevented_by[1].text
     table.tag("mine", 3)
@@ -125,7 +125,7 @@ def test_long_lived_changelogs_go_too(tmp_path: Path) -> None:
     found = coming(tmp_path / "t")
     assert found is not None
     assert found.goes == ("3", "changelog:1")
-    assert "Long-lived changelogs: Reclaims" in found.headline
+    assert "Long-lived changelogs: Expires" in found.headline
     option = "changelog.num-retained.min = 5 with changelog.num-retained.max = 5"
     assert codes.RETAIN_CHANGELOGS(option=option) in found.prevented_by
     table.schema(options=options | {"changelog.num-retained.min": "5", "changelog.num-retained.max": "5"})

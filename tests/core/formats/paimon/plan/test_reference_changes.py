@@ -58,7 +58,7 @@ def test_what_a_rollback_loses_is_what_the_sets_say(table: TableBuilder) -> None
     assert isinstance(doing[0], SetHint), "readers are told where to look before anything goes"
     assert [each.path for each in doing[1:]] == [f"snapshot/snapshot-{number}" for number in (9, 8, 7, 6)]
     assert "reader" in [each.values["name"] for each in shown.warnings if each.code == codes.CONSUMER_WAITS]
-    assert "deletes 4 snapshots" in shown.headline
+    assert "deletes 4 snapshots (6–9)" in shown.headline
     assert plan(table, Rollback("5")).goes == ()
 
 
