@@ -7,25 +7,75 @@
     ├── Corrupt       a file is unreadable or contradictory   → repair or delete what needs it
     └── Unsupported   correct answers cannot be given here    → use the engine named in the message
 
+Every error also has a `code`, by which programs decide. Codes are only ever added and never change their meaning. An
+error for which `ErrorCode` has nothing narrower has the code of its class.
+
 Invariant: unknown is not empty. Code that cannot read something raises one of these; it never returns an empty result.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
+from typing import ClassVar
+
 from core.messages import both, literal, told
+
+
+class ErrorCode(StrEnum):
+    """What went wrong, for programs: `error.code` in Python, `code` in JSON errors."""
+
+    ERROR = "error"
+
+    NOT_FOUND = "not-found"
+    NO_TABLE = "no-such-table"
+    NO_BRANCH = "no-such-branch"
+    NO_TAG = "no-such-tag"
+    NO_SNAPSHOT = "no-such-snapshot"  # it expired or never existed
+    NO_SNAPSHOT_THEN = "no-snapshot-then"  # no version of that time or watermark exists any more
+
+    INVALID = "invalid"
+    USAGE = "usage"  # the command line cannot be parsed
+    NOT_A_VERSION = "not-a-version"
+    NOT_A_TIME = "not-a-time"
+    AMBIGUOUS_TIME = "ambiguous-time"
+    NAME_TAKEN = "name-taken"
+    NOTHING_TO_DO = "nothing-to-do"
+    NOT_CONFIRMED = "not-confirmed"
+
+    CONFLICT = "conflict"
+    PLAN_OUTDATED = "plan-outdated"  # plan again
+    UNFINISHED_RUN = "unfinished-run"  # resume or undo it first
+    TABLE_LOCKED = "table-locked"  # another change is running; try again
+
+    CORRUPT = "corrupt"
+
+    UNSUPPORTED = "unsupported"
+    EXTRA_MISSING = "extra-missing"  # the message has the command that installs it
 
 
 class SnapscopeError(Exception):
     """Base of all. `message` is one or more full sentences: what, where, what was expected, what to do next.
 
-    `message` and the remedy are literals, templates if `values` are given, or `told`, so that they can be translated.
+    `code` is for programs. `message` and the remedy are literals, templates if `values` are given, or `told`, so that
+    they can be translated.
     """
 
-    def __init__(self, message: str, *, path: str | None = None, remedy: str | None = None, **values: object) -> None:
+    usual: ClassVar[ErrorCode] = ErrorCode.ERROR
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        remedy: str | None = None,
+        code: ErrorCode | None = None,
+        **values: object,
+    ) -> None:
         self.message = told(message, **values) if values else literal(message)
         super().__init__(self.message)
         self.path = path
         self.remedy = remedy and literal(remedy)
+        self.code = code or self.usual
 
     @property
     def kind(self) -> str:
@@ -42,18 +92,28 @@ class SnapscopeError(Exception):
 class NotFound(SnapscopeError):
     """A table, snapshot, tag, branch or file given by name does not exist."""
 
+    usual = ErrorCode.NOT_FOUND
+
 
 class Invalid(SnapscopeError):
     """The request contradicts itself or a rule; nothing was changed."""
+
+    usual = ErrorCode.INVALID
 
 
 class Conflict(SnapscopeError):
     """The table is no longer as it was when the plan was made; nothing more was changed."""
 
+    usual = ErrorCode.CONFLICT
+
 
 class Corrupt(SnapscopeError):
     """A metadata file could not be read, or contains something impossible."""
 
+    usual = ErrorCode.CORRUPT
+
 
 class Unsupported(SnapscopeError):
     """The table uses something for which a correct answer cannot be guaranteed."""
+
+    usual = ErrorCode.UNSUPPORTED

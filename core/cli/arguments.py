@@ -13,6 +13,8 @@ from typing import Any
 
 import click
 
+from core.units import nearest
+
 __all__ = ["Args", "Choice", "Option", "Positional", "argument", "flag", "option", "ordered"]
 
 TIME, POINT, DURATION, TABLE = "TIME", "VERSION", "DURATION", "TABLE"
@@ -33,6 +35,8 @@ EXAMPLES = {
     TABLE: "/data/warehouse/shop.db/orders",
     "RUN": "20261123T080000Z-1a2b",
 }
+_DRY = ("--dry-run", "--dryrun", "--dry")
+_LIKENESS = 0.75  # of an option that is suggested: --drop-ref is no answer to --dry-run
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 
 
@@ -148,13 +152,17 @@ def _whole(name: str, known: Iterable[str], ctx: click.Context) -> str:
         return fitting[0]
     if fitting:
         raise click.UsageError(f"option {name} could be {' or '.join(sorted(fitting))}.", ctx)
-    raise click.NoSuchOption(name, possibilities=_close(name, known), ctx=ctx)
+    raise click.UsageError(f"there is no option {name}.{_meant(name, known, ctx)}", ctx)
 
 
-def _close(name: str, known: Iterable[str]) -> list[str]:
-    import difflib
-
-    return difflib.get_close_matches(name, list(known), n=3)
+def _meant(name: str, known: Iterable[str], ctx: click.Context) -> str:
+    """The option that was probably meant, or the command that does what such an option does elsewhere."""
+    root = ctx.find_root().command
+    plan = root.get_command(ctx, "plan") if name in _DRY and isinstance(root, click.Group) else None
+    if isinstance(plan, click.Group) and ctx.info_name in plan.list_commands(ctx):
+        return f" `snapscope plan {ctx.info_name}` shows the plan and changes nothing."
+    close = nearest(name, list(known), _LIKENESS)
+    return f" Did you mean {close}?" if close else ""
 
 
 def refuse_several(command: click.Command, given: set[str], ctx: click.Context) -> None:

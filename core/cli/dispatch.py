@@ -14,7 +14,7 @@ from core.cli import arguments, commands, parameters
 from core.cli import output as printing
 from core.cli.arguments import Args
 from core.cli.command import Answer, Command, Context
-from core.errors import Invalid, NotFound, SnapscopeError
+from core.errors import ErrorCode, Invalid, NotFound, SnapscopeError
 from core.units import nearest
 
 COMPLETE = "_SNAPSCOPE_COMPLETE"
@@ -42,7 +42,8 @@ def run(given: Sequence[str]) -> int:
         raise SystemExit(end.exit_code) from None
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "snapscope"
-        return _fail(Invalid(_sentence(error), remedy=f"`{path} --help` lists what is accepted."), form, 2)
+        remedy = f"`{path} --help` lists what is accepted."
+        return _fail(Invalid(_sentence(error), remedy=remedy, code=ErrorCode.USAGE), form, 2)
 
 
 def _run(words: Sequence[str], form: str) -> int:
@@ -110,7 +111,7 @@ def _with_name_nearby(error: SnapscopeError, args: Args) -> SnapscopeError:
     if not close:
         return error
     remedy = f"Did you mean {os.path.join(parent, close)}?"
-    return type(error)(error.message, path=error.path, remedy=remedy)
+    return type(error)(error.message, path=error.path, remedy=remedy, code=error.code)
 
 
 def _sentence(error: click.UsageError) -> str:

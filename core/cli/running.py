@@ -14,7 +14,7 @@ from core.cli import text as texts
 from core.cli.arguments import Args
 from core.cli.output import say
 from core.cli.text import NOT_AS_PLANNED
-from core.errors import Conflict, Invalid
+from core.errors import Conflict, ErrorCode, Invalid
 from core.execution.apply import apply, refuse_unfinished
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
@@ -58,6 +58,7 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
         raise Conflict(
             f"This plan is {fingerprint[:16]}, not {args.plan}; nothing was changed.",
             remedy="Show the plan again: the table has changed since, or --now and the rules differ from then.",
+            code=ErrorCode.PLAN_OUTDATED,
         )
     wanted = [plan for plan in plans if plan.removes or plan.leaves or len(plan.frees)]
     if not wanted:
@@ -129,6 +130,7 @@ def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:
         raise Invalid(
             "stdin is not a terminal, so the change cannot be confirmed; nothing was changed.",
             remedy="Pass --yes to run it without asking.",
+            code=ErrorCode.NOT_CONFIRMED,
         )
     for reason in found.why:
         say(f"Warning: {reason}.")
@@ -140,7 +142,7 @@ def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:
         except EOFError:
             typed = ""
         if typed != phrase:
-            raise Invalid("Not confirmed; nothing was changed.")
+            raise Invalid("Not confirmed; nothing was changed.", code=ErrorCode.NOT_CONFIRMED)
     return roots
 
 

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Collection
 
-from core.errors import Conflict, Invalid
+from core.errors import Conflict, ErrorCode, Invalid
 from core.execution import journal_versions
 from core.execution.delete_files import Receipt, refuse_contradictions
 from core.execution.grace_period import SETTLE_S, refuse_settle
@@ -108,6 +108,7 @@ def refuse_unfinished(table: Table, journal: Journal) -> None:
             remedy=told("Resume it: snapscope resume {id}. Or undo it: snapscope undo {id}.", id=unfinished.id)
             if unfinished.can_undo
             else told("Resume it first: snapscope resume {id}.", id=unfinished.id),
+            code=ErrorCode.UNFINISHED_RUN,
         )
 
 
@@ -120,12 +121,14 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
                 told("{path} was deleted after this plan was made; nothing was changed.", path=path),
                 path=path,
                 remedy="Make a new plan.",
+                code=ErrorCode.PLAN_OUTDATED,
             )
         if found != content:
             raise Conflict(
                 told("{path} was rewritten after this plan was made; nothing was changed.", path=path),
                 path=path,
                 remedy="Make a new plan.",
+                code=ErrorCode.PLAN_OUTDATED,
             )
     goes = {verdict.point for verdict in plan.goes}
     history = table.history(heads)
@@ -141,6 +144,7 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
                 point=verdict.point,
                 reasons=joined(sentences(verdict.reasons)),
                 remedy="Make a new plan.",
+                code=ErrorCode.PLAN_OUTDATED,
             )
     if _exactly(again) != _exactly(plan) or not again.leaving.equals(plan.leaving):
         raise Conflict(
@@ -148,6 +152,7 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
             "be rewritten; nothing was changed.",
             path=table.location,
             remedy="Make a new plan.",
+            code=ErrorCode.PLAN_OUTDATED,
         )
     if not are_files or not (len(plan.frees) or Wait() in plan.effects):
         return

@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from core.errors import Conflict, Invalid
+from core.errors import Conflict, ErrorCode, Invalid
 from core.paths import private_file, state_dir
 
 
@@ -27,7 +27,9 @@ def locked(table: str) -> Iterator[None]:
         held = FileLock(private_file(path), blocking=False, fallback_to_soft=False).acquire()
     except Timeout as error:
         raise Conflict(
-            "Another change to this table is running on this machine.", remedy="Wait until it has finished."
+            "Another change to this table is running on this machine.",
+            remedy="Wait until it has finished.",
+            code=ErrorCode.TABLE_LOCKED,
         ) from error
     except OSError as error:
         raise Invalid(

@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.errors import Invalid, NotFound
+from core.errors import ErrorCode, Invalid, NotFound
 from core.formats.iceberg import locations as iceberg
 from core.formats.table_format import TableFormat
 from core.messages import listed, told
@@ -84,6 +84,7 @@ def opened(location: str) -> TableFormat:
             location=location,
             path=location,
             remedy="Check the path; `snapscope tables WAREHOUSE` lists the tables.",
+            code=ErrorCode.NO_TABLE,
         ) from error
     if any(name.endswith(".db") for name in names):
         raise Invalid(
@@ -97,4 +98,5 @@ def opened(location: str) -> TableFormat:
         some=listed([each.format.sign for each in FORMATS[:-1]]),
         last=FORMATS[-1].format.sign,
         path=location,
+        code=ErrorCode.NO_TABLE,
     )

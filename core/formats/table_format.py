@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import pyarrow as pa
 
-from core.errors import Conflict, NotFound, Unsupported
+from core.errors import Conflict, ErrorCode, NotFound, Unsupported
 from core.messages import Reason
 from core.model.actions import Change
 from core.model.capabilities import Capabilities
@@ -118,7 +118,7 @@ class TableFormat(Protocol):
 
     @classmethod
     def opened(cls, location: str) -> TableFormat:
-        raise NotFound("There is no table at {location}.", location=location, path=location)
+        raise NotFound("There is no table at {location}.", location=location, path=location, code=ErrorCode.NO_TABLE)
 
     @classmethod
     def listed(cls, location: str) -> Listing:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
-from core.errors import Invalid
+from core.errors import ErrorCode, Invalid
 from core.messages import told
 from core.model.ref_names import refuse_name
 from core.model.references import MAIN, Line, Tag
@@ -355,7 +355,12 @@ def check_tag_name(line: Line, name: str) -> None:
     refuse_name("tag", name)
     taken = [tag.name for tag in line.tags] + [each.name for each in line.unreadable if each.kind == "tag"]
     if name in taken:
-        raise Invalid("Tag {name!r} already exists.", name=name, remedy="Delete it first, or choose another name.")
+        raise Invalid(
+            "Tag {name!r} already exists.",
+            name=name,
+            remedy="Delete it first, or choose another name.",
+            code=ErrorCode.NAME_TAKEN,
+        )
 
 
 def find_tag(line: Line, name: str) -> Tag:

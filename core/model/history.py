@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import Corrupt, NotFound
+from core.errors import Corrupt, ErrorCode, NotFound
 from core.model.intervals import Intervals, Ints, Mask, Shapes, shapes
 from core.model.references import Heads, Holder, HolderKind, Problem
 
@@ -80,7 +80,12 @@ class History:
         try:
             return self._positions[point]
         except KeyError:
-            raise NotFound("The table has no snapshot or tag {point}.", point=point, path=self.heads.location) from None
+            raise NotFound(
+                "The table has no snapshot or tag {point}.",
+                point=point,
+                path=self.heads.location,
+                code=ErrorCode.NO_SNAPSHOT,
+            ) from None
 
     def require(self, point: str) -> int:
         """The position of a version that was read in full.

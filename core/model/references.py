@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from core.errors import NotFound
+from core.errors import ErrorCode, NotFound
 from core.messages import both, is_clause, told
 from core.model.capabilities import Capabilities
 from core.model.codes import Fault
@@ -229,7 +229,13 @@ class Heads:
             return line
         names = ", ".join(each.branch for each in self.lines)
         remedy = told("Branches: {names}.", names=names)
-        raise NotFound("There is no branch {branch!r}.", branch=branch, path=self.location, remedy=remedy)
+        raise NotFound(
+            "There is no branch {branch!r}.",
+            branch=branch,
+            path=self.location,
+            remedy=remedy,
+            code=ErrorCode.NO_BRANCH,
+        )
 
     def listed_with(self, line: Line) -> tuple[Line, ...]:
         """The lines whose snapshots a list for this branch shows.

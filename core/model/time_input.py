@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from core.errors import Invalid
+from core.errors import ErrorCode, Invalid
 from core.messages import Told, both, told
 from core.model.references import Heads
+from core.model.time_hints import WEEKDAYS, hint
 from core.units import iso
 
 UTC = "UTC"
 EXAMPLES = '2026-11-17, "2026-11-17 08:00", "yesterday 08:00", tuesday, "3 days ago", 2026-11-17T08:00:00Z'
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MILLISECOND = dt.timedelta(milliseconds=1)
 _DAY = dt.timedelta(days=1)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -95,6 +95,8 @@ class ParsedTime:
 class AmbiguousTime(Invalid):
     """A text that can mean several moments. `choices`: each as (unambiguous text, description)."""
 
+    usual = ErrorCode.AMBIGUOUS_TIME
+
     def __init__(self, message: Told, found: Sequence[ParsedTime]) -> None:
         self.choices = tuple((iso(each.ms), in_zone(each.ms, each.zone)) for each in found)
         first, *rest = (told("{text} ({words})", text=text, words=words) for text, words in self.choices)
@@ -118,7 +120,12 @@ def moment(text: str, zone: str, now_ms: int | None = None) -> ParsedTime:
     if found is None and re.fullmatch(_MILLISECONDS, stripped):
         found = ParsedTime(int(stripped), "number", UTC, named=True)
     if found is None:
-        raise Invalid('not a valid time: "{text}".', text=text, remedy=told("Try {examples}.", examples=EXAMPLES))
+        raise Invalid(
+            'not a valid time: "{text}".',
+            text=text,
+            remedy=hint(text) or told("Try {examples}.", examples=EXAMPLES),
+            code=ErrorCode.NOT_A_TIME,
+        )
     return found
 
 
@@ -382,7 +389,12 @@ def _ms(at: dt.datetime) -> int:
 
 
 def _no_such_time(text: str) -> Invalid:
-    return Invalid('not a valid time: "{text}".', text=text[:60], remedy="Check the month, day, hour and minute.")
+    return Invalid(
+        'not a valid time: "{text}".',
+        text=text[:60],
+        remedy="Check the month, day, hour and minute.",
+        code=ErrorCode.NOT_A_TIME,
+    )
 
 
 def _no_such_zone(name: str) -> Invalid:
@@ -393,4 +405,5 @@ def _no_such_zone(name: str) -> Invalid:
             "Enter an offset (+08:00) or a zone name (Asia/Shanghai); abbreviations such as CST "
             "stand for several zones."
         ),
+        code=ErrorCode.NOT_A_TIME,
     )

@@ -86,4 +86,12 @@ def problem(value: Problem) -> Json:
 
 
 def error(value: SnapscopeError) -> Json:
-    return {"error": {"kind": value.kind, "message": value.message, "path": value.path, "remedy": value.remedy}}
+    return {
+        "error": {
+            "kind": value.kind,
+            "code": value.code,
+            "message": value.message,
+            "path": value.path,
+            "remedy": value.remedy,
+        }
+    }

@@ -18,7 +18,7 @@ import fsspec
 import fsspec.asyn
 
 from core import urls
-from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.errors import Conflict, Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
 from core.messages import Told, told
 from core.storage import local_disk, s3_client, time_limits
 from core.storage.file_systems import TooLarge, modified_s, package_remedy, remote, too_large, unreadable, unwritable
@@ -75,6 +75,7 @@ class Store:
                 location=location,
                 error=error,
                 remedy=package_remedy(location),
+                code=ErrorCode.EXTRA_MISSING,
             ) from error
         except SnapscopeError:
             raise

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 
-from core.errors import Corrupt, Invalid, NotFound
+from core.errors import Corrupt, ErrorCode, Invalid, NotFound
 from core.formats.iceberg.metadata import NO_SNAPSHOT
 from core.messages import Told, both, told
 from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
-from core.model.time_travel import AsOf, in_words, parse_time_ms
+from core.model.time_hints import of_digits
+from core.model.time_travel import AsOf, in_words, not_a_version, parse_time_ms
 from core.units import nearest
 
 GRAMMAR = told(
@@ -34,16 +35,9 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     if text.startswith("branch:"):
         branch, text = _split(heads, text[len("branch:") :])
         is_named = text == "latest"
-    line = heads.line(branch)
-    if line is None:
+    if heads.line(branch) is None:
         _refuse_broken(heads, branch, True)
-        known = ", ".join(each.branch for each in heads.lines)
-        raise NotFound(
-            "There is no branch {branch!r}.",
-            branch=branch,
-            path=heads.location,
-            remedy=told("Branches: {known}.", known=known),
-        )
+    line = heads.require(branch)
     kind, _, value = text.partition(":")
     if re.fullmatch(r"\d{1,19}", text):
         return _by_id(heads, int(text))
@@ -68,7 +62,7 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
         )
     if kind == "watermark":
         raise Invalid("Iceberg snapshots have no watermark.", remedy=GRAMMAR)
-    raise Invalid("not a valid version: {point!r}.", point=point, remedy=GRAMMAR)
+    raise not_a_version(point, heads, GRAMMAR)
 
 
 def unwritten(heads: Heads) -> AsOf | None:
@@ -109,7 +103,8 @@ def _by_id(heads: Heads, wanted: int) -> AsOf:
     logged = any(number == wanted for _, number in heads.pointer)
     gone = told("it has expired; main once pointed to it" if logged else "it is not in the table's metadata")
     why = told("There is no snapshot {id}: {why}.", id=wanted, why=gone)
-    raise NotFound(why, path=heads.location, remedy=told("Choose another snapshot."))
+    remedy = of_digits(str(wanted)) or told("Choose another snapshot.")
+    raise NotFound(why, path=heads.location, remedy=remedy, code=ErrorCode.NO_SNAPSHOT)
 
 
 def _by_tag(heads: Heads, name: str) -> AsOf:
@@ -124,7 +119,7 @@ def _by_tag(heads: Heads, name: str) -> AsOf:
     remedy: str = told("Tags: {names}.", names=known)
     if close := nearest(name, [tag.name for line in heads.lines for tag in line.tags]):
         remedy = both(told("Did you mean tag:{name}?", name=close), remedy)
-    raise NotFound(why, path=heads.location, remedy=remedy)
+    raise NotFound(why, path=heads.location, remedy=remedy, code=ErrorCode.NO_TAG)
 
 
 def _refuse_broken(heads: Heads, name: str, is_branch: bool) -> None:
@@ -150,6 +145,7 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
             ("The table's snapshot-log is empty, so what main pointed to at any time cannot be determined."),
             path=heads.location,
             remedy=told("Give a snapshot id or a tag."),
+            code=ErrorCode.NO_SNAPSHOT_THEN,
         )
     snapshots = members(heads)
     fitting = [place for place, (entry_ms, _) in enumerate(log) if entry_ms <= time_ms]
@@ -167,6 +163,7 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
                 ),
                 id=first,
             ),
+            code=ErrorCode.NO_SNAPSHOT_THEN,
         )
     engine = log[fitting[-1]][1]
     at = max(fitting, key=lambda place: (log[place][0], place))
@@ -193,6 +190,7 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
             id=wanted,
             path=heads.location,
             remedy=told("Engines fail here or return an older state; give a snapshot id or a tag."),
+            code=ErrorCode.NO_SNAPSHOT_THEN,
         )
     found = snapshots[wanted]
     if found.time_ms != entry_ms:
@@ -221,6 +219,7 @@ def _from_latest(heads: Heads, line: Line, back: int, is_named: bool) -> AsOf:
     if back >= len(chain):
         raise NotFound(
             "latest~{back} goes back further than the {count} existing snapshots of {branch}.",
+            code=ErrorCode.NO_SNAPSHOT,
             back=back,
             count=len(chain),
             branch=_head(line),
@@ -248,7 +247,10 @@ def _chain(heads: Heads, line: Line) -> list[Snapshot]:
         raise _lost(heads, ref)
     if not line.snapshots:
         raise NotFound(
-            "The table has no current snapshot.", path=heads.location, remedy="Nothing has been committed to main yet."
+            "The table has no current snapshot.",
+            path=heads.location,
+            remedy="Nothing has been committed to main yet.",
+            code=ErrorCode.NO_SNAPSHOT,
         )
     return list(reversed(line.snapshots))
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.errors import Corrupt, Invalid, NotFound
+from core.errors import Corrupt, ErrorCode, NotFound
 from core.messages import both, told
 from core.model.references import MAIN, Heads, Line, Schema, Snapshot
-from core.model.time_travel import AsOf, in_words, parse_time_ms
+from core.model.time_hints import of_digits
+from core.model.time_travel import AsOf, in_words, not_a_version, parse_time_ms
 from core.units import nearest
 
 GRAMMAR = told(
@@ -32,11 +33,7 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     if text.startswith("branch:"):
         branch, _, text = text[len("branch:") :].partition("/")
         text = text or "latest"
-    line = heads.line(branch)
-    if line is None:
-        known = ", ".join(each.branch for each in heads.lines)
-        remedy = told("Branches: {names}.", names=known)
-        raise NotFound("There is no branch {name!r}.", name=branch, path=heads.location, remedy=remedy)
+    line = heads.require(branch)
     kind, _, value = text.partition(":")
     if re.fullmatch(r"\d{1,19}", text):
         return _by_id(line, int(text))
@@ -52,7 +49,7 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
         snapshots = _retained(line)
         _refuse_between(line, None, snapshots[0].id)
         return _answer(line, 0, told("The earliest of the {count} retained snapshots.", count=len(snapshots)))
-    raise Invalid("not a valid version: {text!r}.", text=point, remedy=GRAMMAR)
+    raise not_a_version(point, heads, GRAMMAR)
 
 
 def _by_id(line: Line, wanted: int) -> AsOf:
@@ -65,9 +62,13 @@ def _by_id(line: Line, wanted: int) -> AsOf:
     way = told("No snapshot is retained.")
     if closest:
         way = told("The nearest retained snapshot is {id}.", id=closest.id)
+    if day := of_digits(str(wanted)):
+        way = both(day, way)
     if tags:
         way = both(told("It expired, but {tags} still keeps it.", tags=" and ".join(tags)), way)
-    raise NotFound("Snapshot {id} is not retained{on}.", id=wanted, on=_on(line), remedy=way)
+    raise NotFound(
+        "Snapshot {id} is not retained{on}.", id=wanted, on=_on(line), remedy=way, code=ErrorCode.NO_SNAPSHOT
+    )
 
 
 def _by_tag(line: Line, name: str) -> AsOf:
@@ -80,7 +81,7 @@ def _by_tag(line: Line, name: str) -> AsOf:
         remedy: str = told("Tags: {names}.", names=known)
         if close := nearest(name, [each.name for each in line.tags]):
             remedy = both(told("Did you mean tag:{name}?", name=close), remedy)
-        raise NotFound("There is no tag {name!r}{on}.", name=name, on=_on(line), remedy=remedy)
+        raise NotFound("There is no tag {name!r}{on}.", name=name, on=_on(line), remedy=remedy, code=ErrorCode.NO_TAG)
     own = tag.snapshot
     is_retained = any(each.id == own.id and each.content == own.content for each in line.snapshots)
     kept = "Tag {name} keeps snapshot {id}."
@@ -107,7 +108,7 @@ def _by_time(line: Line, time_ms: int) -> AsOf:
             at = in_words(newest.snapshot.time_ms)
             way = both(way, told("There is an older tag: tag:{name}, committed {at}.", name=newest.name, at=at))
         why = "No retained snapshot{on} was committed at or before {at}."
-        raise NotFound(told(why, on=_on(line), at=in_words(time_ms)), remedy=way)
+        raise NotFound(told(why, on=_on(line), at=in_words(time_ms)), remedy=way, code=ErrorCode.NO_SNAPSHOT_THEN)
     index = fitting[-1]
     found = snapshots[index]
     _refuse_between(line, found.id, snapshots[index + 1].id if index + 1 < len(snapshots) else None)
@@ -145,7 +146,7 @@ def _by_watermark(line: Line, watermark: int) -> AsOf:
     if known:
         what = told("The highest watermark is {watermark}.", watermark=max(known))
     why = "No retained snapshot{on} has a watermark at or past {watermark}."
-    raise NotFound(told(why, on=_on(line), watermark=watermark), remedy=what)
+    raise NotFound(told(why, on=_on(line), watermark=watermark), remedy=what, code=ErrorCode.NO_SNAPSHOT_THEN)
 
 
 def _from_latest(line: Line, back: int) -> AsOf:
@@ -155,7 +156,9 @@ def _from_latest(line: Line, back: int) -> AsOf:
         why = "latest~{back} goes back further than the {count} retained snapshots{on}."
         way = "The earliest is snapshot {id} (latest~{back})."
         raise NotFound(
-            told(why, back=back, count=len(ids), on=_on(line)), remedy=told(way, id=ids[0], back=len(ids) - 1)
+            told(why, back=back, count=len(ids), on=_on(line)),
+            remedy=told(way, id=ids[0], back=len(ids) - 1),
+            code=ErrorCode.NO_SNAPSHOT,
         )
     wanted = ids[-1 - back]
     _refuse_unreadable(line, "snapshot", str(wanted))
@@ -207,7 +210,7 @@ def _retained(line: Line) -> Sequence[Snapshot]:
     if not line.snapshots:
         _refuse_between(line, None, None)
         way = told("Nothing has been committed yet, or everything has expired.")
-        raise NotFound("There is no snapshot{on}.", on=_on(line), remedy=way)
+        raise NotFound("There is no snapshot{on}.", on=_on(line), remedy=way, code=ErrorCode.NO_SNAPSHOT)
     return line.snapshots
 
 

@@ -1,6 +1,6 @@
 """Carry an error of ours out of a Spark task to the caller: Spark passes on only text.
 
-Invariant: class, message, path and remedy arrive unchanged.
+Invariant: class, code, message, path and remedy arrive unchanged.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.errors import Conflict, Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
 
 _KINDS = {each.__name__: each for each in (Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported)}
 _PATTERN = re.compile(r"snapscope error ([A-Za-z0-9+/=]+);")
@@ -28,7 +28,7 @@ def forwarding_errors() -> Iterator[None]:
 
 def carried(error: SnapscopeError) -> str:
     """The text that carries an error of ours through Spark."""
-    content = json.dumps([error.kind, error.message, error.path, error.remedy])
+    content = json.dumps([error.kind, error.code, error.message, error.path, error.remedy])
     return f"snapscope error {base64.b64encode(content.encode()).decode()};"
 
 
@@ -37,5 +37,5 @@ def received(text: str) -> SnapscopeError | None:
     found = _PATTERN.search(text)
     if found is None:
         return None
-    kind, message, path, remedy = json.loads(base64.b64decode(found[1]))
-    return _KINDS[kind](message, path=path, remedy=remedy)
+    kind, code, message, path, remedy = json.loads(base64.b64decode(found[1]))
+    return _KINDS[kind](message, path=path, remedy=remedy, code=ErrorCode(code))

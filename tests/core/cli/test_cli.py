@@ -159,7 +159,7 @@ def test_what_is_no_table_is_one_error(ask: Ask, tmp_path: Path, name: str) -> N
         assert said.status == 1, what
         assert list(said.json) == ["error"], what
         error = said.json["error"]
-        assert list(error) == ["kind", "message", "path", "remedy"]
+        assert list(error) == ["kind", "code", "message", "path", "remedy"]
         assert error["kind"] in {"NotFound", "Invalid", "Corrupt", "Unsupported", "Conflict"}
         assert error["message"]
         plain = ask(*words)

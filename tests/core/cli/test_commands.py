@@ -95,7 +95,9 @@ def test_values_that_look_like_options() -> None:
     ("words", "said"),
     [
         (["snapshot", "t"], "Did you mean snapshots?"),
-        (["expire", "t", "--retian-max", "1"], "--retain-max"),
+        (["expire", "t", "--retian-max", "1"], "Did you mean --retain-max?"),
+        (["expire", "t", "--dry-run"], "`snapscope plan expire` shows the plan and changes nothing."),
+        (["tags", "t", "--dry-run"], "there is no option --dry-run."),
         (["expire", "t", "--retain", "1"], "--retain-max or --retain-min"),
         (["create-tag", "t", "--name", "--yes"], "--name needs a value"),
         (["expire", "t", "--yes=1"], "--yes takes no value"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as some
 
 from core.errors import Invalid
 from core.model import time_input
+from core.model.time_hints import WEEKDAYS
 from core.model.time_input import AmbiguousTime
 from core.units import iso
 from dashboard.formatting import units
@@ -223,7 +224,7 @@ def test_a_clock_is_read_as_what_it_showed_or_asked_about(naive: dt.datetime, zo
     assert text not in map(shown, near)
 
 
-@given(some.integers(0, 2_000_000_000_000), ZONES, some.sampled_from(time_input.WEEKDAYS))
+@given(some.integers(0, 2_000_000_000_000), ZONES, some.sampled_from(WEEKDAYS))
 def test_a_weekday_is_the_most_recent_past_one(now_ms: int, zone: str, name: str) -> None:
     today = dt.datetime.fromtimestamp(now_ms / 1000, dt.UTC).astimezone(time_input.zone_of(zone)).date()
     try:
@@ -231,7 +232,7 @@ def test_a_weekday_is_the_most_recent_past_one(now_ms: int, zone: str, name: str
     except AmbiguousTime:
         return  # today is that day, or midnight was skipped
     day = dt.datetime.fromtimestamp(found.ms / 1000, dt.UTC).astimezone(time_input.zone_of(zone)).date()
-    assert day.weekday() == time_input.WEEKDAYS.index(name)
+    assert day.weekday() == WEEKDAYS.index(name)
     assert 1 <= (today - day).days <= 6
     assert found.ms <= now_ms
 

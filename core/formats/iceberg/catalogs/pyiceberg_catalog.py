@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from core.errors import Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.errors import Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import metadata_json as packed
 from core.formats.iceberg.catalogs import pyiceberg_client as pyiceberg
@@ -282,6 +282,7 @@ def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
                 "Install it, with pyiceberg's own extra of that kind of catalog: {command}",
                 command=extra_command("iceberg"),
             ),
+            code=ErrorCode.EXTRA_MISSING,
         ) from error
     except Exception as error:
         said = _masked(f"{type(error).__name__}: {error}", conf)

@@ -25,7 +25,7 @@ import io
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from core.errors import Invalid, Unsupported
+from core.errors import ErrorCode, Invalid, Unsupported
 from core.formats.iceberg import metadata_json
 from core.formats.iceberg.file_paths import normal
 from core.installation import extra_command
@@ -80,6 +80,7 @@ def opened(name: str, conf: Mapping[str, str]) -> Catalog:
             kind=type(client).__name__,
             path=name,
             remedy=told("Install the version that Snapscope needs: {command}", command=extra_command("iceberg")),
+            code=ErrorCode.EXTRA_MISSING,
         )
     client._load_file_io = lambda *_, **__: None
     return cast("Catalog", client)

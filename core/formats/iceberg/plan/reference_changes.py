@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from core.errors import Invalid
+from core.errors import ErrorCode, Invalid
 from core.formats.iceberg.time_travel import resolve
 from core.messages import Reason, counted, told
 from core.model import codes
@@ -257,7 +257,12 @@ def refuse_short(kind: str, source: Snapshot, kept_ms: int | None, now_ms: int) 
 def _refuse_name(heads: Heads, kind: str, name: str) -> None:
     refuse_name(kind, name)
     if any(ref.name == name for ref in heads.refs):
-        raise Invalid("Ref {name!r} already exists.", name=name, remedy="Delete it first, or choose another name.")
+        raise Invalid(
+            "Ref {name!r} already exists.",
+            name=name,
+            remedy="Delete it first, or choose another name.",
+            code=ErrorCode.NAME_TAKEN,
+        )
 
 
 def _refuse_main(name: str, done: str) -> None:
@@ -269,7 +274,12 @@ def _refuse_main(name: str, done: str) -> None:
 
 def _refuse_there(ref: Ref, source: Snapshot) -> None:
     if ref.snapshot_id == source.id:
-        raise Invalid("Branch {name} is already at snapshot {id}; there is nothing to do.", name=ref.name, id=source.id)
+        raise Invalid(
+            "Branch {name} is already at snapshot {id}; there is nothing to do.",
+            name=ref.name,
+            id=source.id,
+            code=ErrorCode.NOTHING_TO_DO,
+        )
 
 
 # snapshots left behind -----------------------------------------------------------------------------------------------

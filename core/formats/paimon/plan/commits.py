@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import Invalid, NotFound, Unsupported
+from core.errors import ErrorCode, Invalid, NotFound, Unsupported
 from core.formats.paimon import layout, partitions
 from core.formats.paimon.write import commit_base, documents, full_compaction, small_files
 from core.formats.paimon.write.manifest_encoding import Record
@@ -43,11 +43,16 @@ def preview(store: Store, history: History, change: OfCommits, now_ms: int) -> P
     heads = history.heads
     line = heads.line(change.branch)
     if line is None or line.schema is None:
-        raise NotFound("There is no branch {branch!r}.", branch=change.branch, path=heads.location)
+        raise NotFound(
+            "There is no branch {branch!r}.", branch=change.branch, path=heads.location, code=ErrorCode.NO_BRANCH
+        )
     latest, schema = line.latest, line.schema
     if latest is None:
         raise Invalid(
-            "There is no snapshot on {branch}; there is nothing to do.", branch=change.branch, path=heads.location
+            "There is no snapshot on {branch}; there is nothing to do.",
+            branch=change.branch,
+            path=heads.location,
+            code=ErrorCode.NOTHING_TO_DO,
         )
     if not isinstance(change, Analyze):
         refuse(schema)
@@ -55,7 +60,11 @@ def preview(store: Store, history: History, change: OfCommits, now_ms: int) -> P
     live = commit_base.live_entries(store, latest)
     ended = _chosen(head, live, change)
     if isinstance(change, DropPartitions | Truncate) and not ended:
-        raise Invalid("There are no current files there; there is nothing to do.", path=heads.location)
+        raise Invalid(
+            "There are no current files there; there is nothing to do.",
+            path=heads.location,
+            code=ErrorCode.NOTHING_TO_DO,
+        )
     if ended:
         commit_base.refuse_indexed(store, latest)
     new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)

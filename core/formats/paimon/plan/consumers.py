@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from core.errors import Invalid
+from core.errors import ErrorCode, Invalid
 from core.formats.paimon import layout
 from core.formats.paimon.plan.drafts import Draft
 from core.formats.paimon.write import documents
@@ -60,6 +60,7 @@ def clear(heads: Heads, line: Line, change: ClearConsumers, draft: Draft) -> Non
     if not draft.order:
         raise Invalid(
             "No consumer has a matching name; there is nothing to do.",
+            code=ErrorCode.NOTHING_TO_DO,
             remedy=told("Consumers: {line}.", line=_named(line)),
         )
 

@@ -46,15 +46,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
     Raises `Invalid` for a contradictory request, `NotFound` for an unknown branch, `Corrupt` if a version that is kept
     could not be read completely.
     """
-    line = history.heads.line(change.branch)
-    if line is None:
-        known = ", ".join(each.branch for each in history.heads.lines)
-        raise NotFound(
-            "There is no branch {branch!r}.",
-            branch=change.branch,
-            path=history.heads.location,
-            remedy=told("Branches: {known}.", known=known),
-        )
+    line = history.heads.require(change.branch)
     warnings: list[Reason] = []
     after = history.existing.copy()
     reasons: dict[int, tuple[Reason, ...]] = {}

@@ -16,14 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import Corrupt, Invalid, NotFound, Unsupported
+from core.errors import Corrupt, ErrorCode, Invalid, Unsupported
 from core.formats.paimon import layout
 from core.formats.paimon.plan import consumers, effects, rollback_as_latest
 from core.formats.paimon.plan.drafts import Draft
 from core.formats.paimon.references import document
 from core.formats.paimon.time_travel import resolve
 from core.formats.paimon.write import documents
-from core.messages import Reason, told
+from core.messages import Reason
 from core.model import codes
 from core.model.actions import (
     ClearConsumers,
@@ -65,7 +65,7 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
     steps = [(path, before.get(path), draft.after.get(path)) for path in draft.order]
     steps = [(path, old, new) for path, old, new in steps if old != new]
     if not steps:
-        raise Invalid("The table is already in that state.")
+        raise Invalid("The table is already in that state.", code=ErrorCode.NOTHING_TO_DO)
     doing: list[Effect] = [effects.rewritten(*step) for step in steps]
     for place, path, text in reversed(draft.hints):
         earlier = set(draft.order[:place])
@@ -248,7 +248,12 @@ def _copy(heads: Heads, line: Line, to: str, draft: Draft, kinds: Sequence[str])
 def _copy_files(heads: Heads, paths: Iterable[str], to: str, draft: Draft) -> None:
     refuse_name("branch", to)
     if any(each.branch == to for each in heads.lines):
-        raise Invalid("Branch {to!r} already exists.", to=to, remedy="Delete it first, or choose another name.")
+        raise Invalid(
+            "Branch {to!r} already exists.",
+            to=to,
+            remedy="Delete it first, or choose another name.",
+            code=ErrorCode.NAME_TAKEN,
+        )
     for path in paths:
         if path not in heads.references:
             raise Corrupt("The branch needs this file, but it does not exist.", path=path, remedy="Restore the file.")
@@ -339,16 +344,7 @@ def _forward(heads: Heads, line: Line, change: FastForward, draft: Draft) -> Non
 
 
 def _line(heads: Heads, branch: str) -> Line:
-    line = heads.line(branch)
-    if line is None:
-        known = ", ".join(each.branch for each in heads.lines)
-        raise NotFound(
-            "There is no branch {branch!r}.",
-            branch=branch,
-            path=heads.location,
-            remedy=told("Branches: {known}.", known=known),
-        )
-    return line
+    return heads.require(branch)
 
 
 def _own(heads: Heads, name: str) -> Line:

@@ -9,7 +9,7 @@ import dataclasses
 
 import pyarrow.compute as pc
 
-from core.errors import Invalid
+from core.errors import ErrorCode, Invalid
 from core.formats.paimon import layout
 from core.formats.paimon.plan import automatic_tags, effects
 from core.formats.paimon.time_travel import resolve
@@ -39,7 +39,11 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
             remedy="Choose a snapshot or tag of this branch.",
         )
     if latest.id == target.id and latest.content == documents.untagged(target.content):
-        raise Invalid("Snapshot {id} is already the newest; there is nothing to do.", id=target.id)
+        raise Invalid(
+            "Snapshot {id} is already the newest; there is nothing to do.",
+            id=target.id,
+            code=ErrorCode.NOTHING_TO_DO,
+        )
     prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
     positions = history.require(f"{prefix}{latest.id}"), history.require(found.point)
     now, then = (history.files_at(position)["path"] for position in positions)

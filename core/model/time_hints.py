@@ -1,0 +1,73 @@
+"""What somebody probably meant by a text that is almost a time. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from core.messages import Told, told
+from core.units import nearest
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS = ("today", "yesterday", *WEEKDAYS)
+_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
+_IN_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
+_CLOCKS = {"noon": "12:00", "midnight": "00:00", "morning": "08:00", "evening": "20:00"}
+_PERIOD = r"(?:last|past|this|previous) (day|week|month|year)"
+_LONG_AGO = r"(\w+) (month|year)s? ago"
+_SPELLED_OUT = rf"({'|'.join(_NUMBERS)}) (minute|hour|day|week)s? ago"
+_CLOCK = rf"(?:at )?({'|'.join(_CLOCKS)}|(\d{{1,2}})(?:[:.](\d{{2}}))?(?::\d{{2}})? ?([ap]m)?)"
+_COMPACT_DAY = r"((?:19|20)\d\d)(\d\d)(\d\d)"
+
+
+def hint(text: str) -> Told | None:
+    """What to write instead of a text that is not a valid time; None if it does not resemble one."""
+    text = " ".join(text.lower().split())
+    if match := re.fullmatch(_PERIOD, text):
+        return told(
+            'Give one moment: a day, such as 2026-11-17, or "{days} days ago" for this time of day.',
+            days=_IN_DAYS[match[1]],
+        )
+    if re.fullmatch(_LONG_AGO, text):
+        return told(
+            'Months and years differ in length: give a day, such as 2026-11-17, or days, such as "90 days ago".'
+        )
+    if match := re.fullmatch(_SPELLED_OUT, text):
+        return _meant(f"{_NUMBERS[match[1]]} {match[2]}{'' if _NUMBERS[match[1]] == 1 else 's'} ago")
+    if match := re.fullmatch(_CLOCK, text):
+        return _with_day(match)
+    return _nearly_a_day(text)
+
+
+def of_digits(text: str) -> Told | None:
+    """What to write if eight digits, which name no snapshot, are a date."""
+    match = re.fullmatch(_COMPACT_DAY, text)
+    try:
+        return match and told("If it is a date, write {day}.", day=dt.date(*map(int, match.groups())).isoformat())
+    except ValueError:
+        return None
+
+
+def _meant(text: str) -> Told:
+    return told('Did you mean "{text}"?', text=text)
+
+
+def _with_day(match: re.Match[str]) -> Told | None:
+    """A time of day needs a day."""
+    if match[2] and not match[3] and not match[4]:
+        return None  # a bare number
+    clock = _CLOCKS.get(match[1], match[1])
+    return told('Say a day and a time, such as "yesterday {clock}" or "2026-11-17 {clock}".', clock=clock)
+
+
+def _nearly_a_day(text: str) -> Told | None:
+    """A misspelt or abbreviated day, or one with a word before it: `teusday 08:00`, `tue`, `last tuesday`."""
+    words = text.removeprefix("last ").removeprefix("on ").removeprefix("this ").split()
+    if not words:
+        return None
+    first = words[0].rstrip(",")
+    short = next((day for day in _DAYS if len(first) > 2 and day.startswith(first.rstrip("."))), None)
+    day = short or nearest(first, _DAYS, 0.75)
+    if day is None:
+        return None
+    return _meant(" ".join([day, *(_CLOCKS.get(each, each) for each in words[1:])]))
