@@ -72,7 +72,7 @@ def measure(files: int, rounds: int, together: int) -> None:
     questions: dict[str, Callable[[], object]] = {
         "numpy, one pass": lambda: made.held.first + made.held.last,
         "files at a point": lambda: made.live.at(middle),
-        "freed by an expiry": lambda: freed(made.held, kept, newest),
+        "reclaimed by an expiry": lambda: freed(made.held, kept, newest),
         "who holds a file": lambda: made.held.positions_of(files // 2),
         "exclusive, all tags": lambda: exclusive(made, kept),
         "retention, every N": lambda: retention_curve(made),

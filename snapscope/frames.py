@@ -13,8 +13,9 @@ import pyarrow as pa
 from core.catalog import Warehouse
 from core.execution.journal import Run
 from core.model.history import History
-from core.model.references import MAIN, Heads, Line, Problem, Schema
+from core.model.references import Heads, Line, Problem, Schema
 from core.model.time_travel import AsOf
+from core.reports import references_json
 
 F = TypeVar("F")  # the frame type: pandas.DataFrame or pyarrow.Table
 TIME = pa.timestamp("ms", tz="UTC")
@@ -115,22 +116,10 @@ BRANCHES = {
 
 
 def branches(heads: Heads) -> pa.Table:
-    refs = {each.name: each for each in heads.refs if each.is_branch}
-    rows = []
-    for name in (MAIN, *heads.branches):
-        line, ref = heads.line(name), refs.get(name)
-        head = line.latest if line else None
-        rows.append(
-            {
-                "branch": name,
-                "snapshot": str(head.id) if head else id_text(ref.snapshot_id if ref else None),
-                "committed_at": head.time_ms if head else None,
-                "snapshots": len(line.snapshots) if line else 0,
-                "min_snapshots_to_keep": ref.min_snapshots if ref else None,
-                "max_snapshot_age_ms": ref.max_snapshot_age_ms if ref else None,
-                "max_ref_age_ms": ref.max_ref_age_ms if ref else None,
-            }
-        )
+    rows = [
+        {**each, "snapshot": id_text(each["snapshot"]), "committed_at": each["committed_ms"]}
+        for each in references_json.branches(heads)
+    ]
     return of_rows(rows, BRANCHES)
 
 

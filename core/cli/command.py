@@ -14,6 +14,17 @@ from core.cli.arguments import Args, Option, Positional, ordered, refuse_several
 from core.units import nearest
 
 WIDTH = 100
+ELSEWHERE = {  # names that other tools give to commands
+    **dict.fromkeys(("list", "ls"), "tables"),
+    **dict.fromkeys(("history", "log", "timeline"), "snapshots"),
+    **dict.fromkeys(("refs", "branch"), "branches"),
+    **dict.fromkeys(("sql", "select"), "query"),
+    **dict.fromkeys(("schema", "describe"), "columns"),
+    **dict.fromkeys(("runs", "journal"), "audit"),
+    **dict.fromkeys(("clean", "cleanup", "gc", "expire-snapshots"), "expire"),
+    **dict.fromkeys(("vacuum", "remove-orphan-files"), "orphans"),
+    **dict.fromkeys(("dashboard", "ui", "run"), "serve"),
+}
 Sections = Sequence[tuple[str, Sequence[str]]]  # headings with the names of commands
 Answer = tuple[Any, str]  # the JSON document and the text of an answer
 
@@ -140,7 +151,8 @@ class CommandGroup(click.Group):
         name = args[0]
         command = self.get_command(ctx, name)
         if command is None and not ctx.resilient_parsing:
-            close = nearest(name, self.list_commands(ctx))
+            names = self.list_commands(ctx)
+            close = ELSEWHERE.get(name) if ELSEWHERE.get(name) in names else nearest(name, names, 0.75)
             meant = f" Did you mean {close}?" if close else ""
             raise click.UsageError(f"unknown command {name!r}.{meant}", ctx)
         return name, command, args[1:]

@@ -110,7 +110,7 @@ def health(args: Args) -> Answer:
     lines = [
         ("small files", f"{found.small_files:,} of {found.files:,}", f"below {size(found.small.below_bytes)}: "
          f"{found.small.ratio:g} of the target size, {size(found.small.target_bytes)}"),
-        ("files per place", "" if found.median_files is None else f"{found.median_files:g} median",
+        ("files per bucket", "" if found.median_files is None else f"{found.median_files:g} median",
          f"most in {_place(found.fullest)}"),
         ("skew", "" if found.skew is None else f"{found.skew:.2f}", f"largest: {_place(found.largest, is_size=True)}"),
         ("sorted runs", "" if found.runs is None else str(found.runs.amount),

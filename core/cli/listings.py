@@ -110,6 +110,21 @@ def tags(args: Args) -> Answer:
     )
 
 
+def branches(args: Args) -> Answer:
+    heads = open_table(args.table).heads()
+    document = answers.branches(heads)
+    rows = [
+        (
+            each["branch"],
+            "" if each["snapshot"] is None else str(each["snapshot"]),
+            "" if each["committed_ms"] is None else in_words(each["committed_ms"]),
+            number(each["snapshots"]),
+        )
+        for each in document
+    ]
+    return document, _with_notes(grid(("branch", "newest snapshot", "committed", "snapshots"), rows), heads.main)
+
+
 def _with_notes(text: str, line: Line) -> str:
     notes = [f"Unreadable: {each.problem.sentence()}" for each in line.unreadable]
     notes += [f"Note: {problem.sentence()}" for problem in line.warnings]

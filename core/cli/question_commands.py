@@ -25,6 +25,12 @@ def _tags() -> Command:
     return Command("tags", "listings:tags", "List the tags and the snapshots they keep.", has.of_table())
 
 
+def _branches() -> Command:
+    table = argument("table", "a table's path or URL", of.TABLE)
+    help = "List the branches and their newest snapshots."
+    return Command("branches", "listings:branches", help, [table, *has.output()])
+
+
 def _files() -> Command:
     return Command(
         "files", "questions:files", "List the data files of a snapshot or tag.", [*has.of_table(), *has.of_point()]
@@ -134,6 +140,7 @@ QUESTIONS: dict[str, Callable[[], click.Command]] = {
     "tables": _tables,
     "snapshots": _snapshots,
     "tags": _tags,
+    "branches": _branches,
     "files": _files,
     "as-of": _as_of,
     "diff": _diff,

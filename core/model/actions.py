@@ -373,4 +373,5 @@ def find_tag(line: Line, name: str) -> Tag:
         "There is no readable tag {name!r}, so nothing was changed.",
         name=name,
         remedy=told("Tags: {known}.", known=known),
+        code=ErrorCode.NO_TAG,
     )

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from core.errors import SnapscopeError
-from core.model.references import Line, Problem, Snapshot
+from core.model.references import MAIN, Heads, Line, Problem, Snapshot
 
 Json = dict[str, Any]
 SEED_FIELDS = (
@@ -61,6 +61,27 @@ def tags(line: Line) -> list[Json]:
         for tag in line.tags
     ]
     return [*readable, *_unreadable(line, "tag", "tag_name")]
+
+
+def branches(heads: Heads) -> list[Json]:
+    """All branches with their newest snapshots; the last three values are an Iceberg branch's own retention."""
+    refs = {each.name: each for each in heads.refs if each.is_branch}
+    found = []
+    for name in (MAIN, *heads.branches):
+        line, ref = heads.line(name), refs.get(name)
+        head = line.latest if line else None
+        found.append(
+            {
+                "branch": name,
+                "snapshot": head.id if head else ref.snapshot_id if ref else None,
+                "committed_ms": head.time_ms if head else None,
+                "snapshots": len(line.snapshots) if line else 0,
+                "min_snapshots_to_keep": ref.min_snapshots if ref else None,
+                "max_snapshot_age_ms": ref.max_snapshot_age_ms if ref else None,
+                "max_ref_age_ms": ref.max_ref_age_ms if ref else None,
+            }
+        )
+    return found
 
 
 def _unreadable(line: Line, kind: str, key: str) -> list[Json]:

@@ -42,7 +42,7 @@ def prove(seed: int) -> dict[str, int]:
         with mock.patch.dict(os.environ, {"SNAPSCOPE_STATE": _state().name, "SNAPSCOPE_SPARK_FAST_START": "1"}):
             spark = session.get()
         try:
-            return {"lives": 1, **sequence(spark, _judge(), Path(folder), seed)}
+            return {"tables": 1, **sequence(spark, _judge(), Path(folder), seed)}
         except Exception as error:
             error.add_note(f"seed {seed}")
             raise

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from core.errors import Corrupt, Invalid
+from core.errors import Corrupt, ErrorCode, Invalid
 from core.messages import Reason
 from core.model import codes
 from core.model.lineage import ancestors, members
@@ -83,7 +83,9 @@ def judge(
     if asked.retain_last is not None and asked.retain_last < 1:
         raise Invalid("At least one snapshot must be retained, not {retain_last}.", retain_last=asked.retain_last)
     if missing := sorted(asked.ids - snapshots.keys()):
-        raise Invalid("There is no snapshot {missing}; nothing was changed.", missing=missing[0])
+        raise Invalid(
+            "There is no snapshot {missing}; nothing was changed.", missing=missing[0], code=ErrorCode.NO_SNAPSHOT
+        )
     age_ms = number(properties, MAX_SNAPSHOT_AGE, FIVE_DAYS_MS)
     cutoff = asked.now_ms - age_ms if asked.older_than_ms is None else asked.older_than_ms
     least = number(properties, MIN_SNAPSHOTS, 1) if asked.retain_last is None else asked.retain_last

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -18,7 +20,6 @@ from core.formats.paimon.file_paths import external_roots
 from core.formats.paimon.manifests import PaimonManifests
 from core.formats.paimon.plan import (
     automatic_tags,
-    commits,
     effects,
     engine_deletion,
     engine_differences,
@@ -28,7 +29,6 @@ from core.formats.paimon.plan import (
 )
 from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.read.holder_axis import has_changelogs
-from core.formats.paimon.write import commit_base
 from core.formats.table_format import Examined, FilesAt, Progress, TableFormat
 from core.messages import Reason, counted, told
 from core.model import codes
@@ -139,7 +139,8 @@ class PaimonFormat(TableFormat):
         if isinstance(change, OfBranches | OfConsumers):
             return reference_changes.preview(history, change, now_ms)
         if isinstance(change, OfCommits):
-            return commits.preview(self.store, history, change, now_ms)
+            commit: Plan = _commits().preview(self.store, history, change, now_ms)
+            return commit
         plan = expiry.preview(history, change, now_ms)
         if isinstance(change, CleanOrphans):
             frees, notes = orphans.find(self.store, history, change.older_than_ms, change.also)
@@ -164,9 +165,8 @@ class PaimonFormat(TableFormat):
     def why_not_here(self, plan: Plan, history: History) -> str | None:
         if not any(isinstance(each, CommitSnapshot) for each in plan.effects):
             return None
-        line = history.heads.line(plan.change.branch)
-        error = commit_base.unlocked(self.store, plan.change.branch, () if line is None else line.snapshots)
-        return None if error is None else error.message
+        why: str | None = _commits().why_not_here(self.store, plan, history)
+        return why
 
     # --- running plans
 
@@ -217,6 +217,11 @@ class PaimonFormat(TableFormat):
             named = [verdict.point.removeprefix(prefix) for verdict in plan.goes if verdict.point.startswith(prefix)]
             change = dataclasses.replace(change, drop_tags=tuple(named))
         return engine_deletion.would_delete(self.store, heads, self.manifests, change, plan.now_ms)
+
+
+def _commits() -> ModuleType:
+    """Import the planner of commits when one is planned: it encodes manifests, with a library that loads slowly."""
+    return importlib.import_module("core.formats.paimon.plan.commits")
 
 
 def _outside(path: str) -> Reason | None:

@@ -82,6 +82,7 @@ def commands(root: object) -> dict[str, list[str]]:
         "tables": ["tables", at],
         "snapshots": ["snapshots", at],
         "tags": ["tags", at],
+        "branches": ["branches", at],
         "files": ["files", at],
         "files at": ["files", at, "latest"],
         "as-of": ["as-of", at, "latest"],

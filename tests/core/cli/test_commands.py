@@ -95,6 +95,9 @@ def test_values_that_look_like_options() -> None:
     ("words", "said"),
     [
         (["snapshot", "t"], "Did you mean snapshots?"),
+        (["history", "t"], "Did you mean snapshots?"),
+        (["plan", "gc", "t"], "Did you mean expire?"),
+        (["options", "t"], "unknown command 'options'."),
         (["expire", "t", "--retian-max", "1"], "Did you mean --retain-max?"),
         (["expire", "t", "--dry-run"], "`snapscope plan expire` shows the plan and changes nothing."),
         (["tags", "t", "--dry-run"], "there is no option --dry-run."),

@@ -45,3 +45,4 @@ def test_a_table_of_one_format_loads_no_other(tmp_path: Path) -> None:
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "core.formats.paimon.format" in loaded
     assert "core.formats.iceberg.format" not in loaded
+    assert not {"core.formats.paimon.plan.commits", "fastavro"} & loaded, "only commits encode manifests"

@@ -368,7 +368,7 @@ def case(given: Subject, chance: random.Random) -> Outcome:
         silent = silent or nobody_tells(given.root, path, data)
     change = _change(given, chance)
     if silent is not None:
-        return Outcome("told by nothing", silent, ())
+        return Outcome("damaged without a trace", silent, ())
     return _try(given, change, f"{' and '.join(said)}; {change}", chance.random() < 0.15)
 
 
@@ -399,11 +399,11 @@ def _try(given: Subject, change: Change, damage: str, is_applied: bool) -> Outco
         table = open_table(str(given.root))
         history = table.history(table.heads())  # read as is: no writer is going to complete it
     except SnapscopeError:
-        return Outcome("refused at opening", damage, ())
+        return Outcome("rejected when opened", damage, ())
     try:
         plan = table.preview(change, given.now_ms, history)
     except SnapscopeError:
-        return Outcome("refused at planning", damage, ())
+        return Outcome("rejected when planned", damage, ())
     kept = [verdict.point for verdict in plan.points if verdict.keep and verdict.point in given.truth.holders]
     needed = {path: point for point in kept for path in given.truth.holders[point].paths}
     if not is_applied and not needed.keys() & set(plan.frees["path"].to_pylist()):
@@ -411,9 +411,9 @@ def _try(given: Subject, change: Change, damage: str, is_applied: bool) -> Outco
     before = ground.disk(given.root)
     try:
         apply(table, plan, settle_s=0, journal=given.journal)
-        kind = "carried out"
+        kind = "run"
     except SnapscopeError:
-        kind = "refused at applying"
+        kind = "rejected when run"
     for run in given.journal.runs():
         if run.is_open:
             given.journal.add(run.id, "undone", {})

@@ -81,7 +81,7 @@ def compare(judge: PaimonJudge, history: History, change: Change, before: Before
         # After a rollback as latest and a compaction, the engine itself reads fewer rows than it recorded. Its next
         # commits bring them back, so what such a point needs is not known.
         assert _reads_too_few(judge, history.table, str(error.path)), (history.table.name, change, error)
-        counts["refused by us, the engine lost rows of a point"] += 1
+        counts["refused by us where the engine lost rows of a version"] += 1
         return
     ours = set(plan.frees["path"].to_pylist())
     native = would_delete(table.store, table.heads(), PaimonFormat.of(table.format).manifests, change, NOW_MS)
@@ -97,21 +97,25 @@ def compare(judge: PaimonJudge, history: History, change: Change, before: Before
             broken = {path for paths in dangling(judge, copy).values() for path in paths}
             unreadable = {path for path in broken if " " in path}
             assert unreadable or more <= broken | _gap_leftovers(history, more), (story, "took and nothing needs", more)
-            counts["engine broke a point"] += 1
+            counts["versions that the engine broke"] += 1
         if fewer:
             # The engine's hints hide this version from it.
             goes = {verdict.point for verdict in plan.goes}
             left = points(copy)
             needed = {path for name, at in left.items() if name not in goes for path in _needs(judge, copy, at)}
             assert not fewer & needed, (story, "we would take what the engine's points need", fewer & needed)
-            counts["engine did not see a snapshot" if goes & left.keys() else "engine stranded files"] += 1
+            counts[
+                "snapshots that the engine did not see"
+                if goes & left.keys()
+                else "plans where the engine left files behind"
+            ] += 1
         if not more and not fewer:
             counts["same"] += 1
         predicted = {path for path in native.paths if path in files_of(history.table)}
         if predicted == theirs:
-            counts["native predicted"] += 1
+            counts["deletions of the engine predicted"] += 1
         else:
-            counts["native not predicted"] += 1
+            counts["deletions of the engine not predicted"] += 1
     _apply(judge, history, change, ours, before, counts)
 
 
@@ -158,7 +162,7 @@ def _apply(
         for point, found in rows(judge, copy, unknown).items():
             assert found == known.rows[point], (history.table.name, change, point, "rows changed")
             known.read.setdefault(point, []).append(there)
-        counts["points as before after our apply"] += len(left)
+        counts["versions as before after our run"] += len(left)
         if not history.may_dangle:
             _commit_on(judge, copy, counts)
 
@@ -170,7 +174,7 @@ def _commit_on(judge: PaimonJudge, copy: Path, counts: Counter[str]) -> None:
         if error.is_unsupported:
             return
         raise
-    counts["engine committed on"] += 1
+    counts["commits of the engine afterwards"] += 1
 
 
 def readable(table: Path) -> dict[str, dict[str, Any]]:

@@ -274,7 +274,7 @@ class Beside:
         self._compare_sizes(plan, goes, story)
         self._compare_cleanup(plan, goes, theirs, request, story)
         self.counts["expiries"] += 1
-        self.counts["expiries that free data"] += any(path.startswith("data/") for path in frees)
+        self.counts["expiries that delete data files"] += any(path.startswith("data/") for path in frees)
         self.counts["snapshots expired"] += len(goes)
         if request.keys() == {"now"}:
             self._compare_ends(plan, request["now"], story)
@@ -319,7 +319,7 @@ class Beside:
         left = {path for id, files in self.reached.items() if id not in goes for path in files}
         assert broken <= left, (story, broken - left)
         self.counts["expiries that Java cleans incrementally"] += is_incremental
-        self.counts["freed only later by Java"] += len(later)
+        self.counts["deleted only later by Java"] += len(later)
         self.counts["live Puffin files that Java deletes"] += len(broken)
         self.counts["files of no point that Java deletes"] += len(strays)
 

@@ -117,7 +117,7 @@ def sequence(spark: SparkSession, judge: PaimonJudge, folder: Path, seed: int, *
         if compaction == "never":
             assert stored(judge, ours) == stored(judge, twin), (seed, case, number, step)
             done["steps with the engine's files"] += 1
-    done["points read by us"] += check_every_point(spark, judge, ours)
+    done["versions read by us"] += check_every_point(spark, judge, ours)
     before = judge.rows(ours)
     judge.expire(ours, retain_max=1, retain_min=1)
     assert judge.rows(ours) == before, (seed, case)

@@ -233,6 +233,7 @@ def find(heads: Heads, name: str, *, is_branch: bool | None = None) -> Ref:
         kinds=kinds[is_branch],
         name=name,
         remedy=told("{plural}: {known}.", plural=plural, known=known),
+        code=ErrorCode.NO_BRANCH if is_branch else ErrorCode.NO_TAG,
     )
 
 

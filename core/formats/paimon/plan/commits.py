@@ -83,6 +83,13 @@ def preview(store: Store, history: History, change: OfCommits, now_ms: int) -> P
     )
 
 
+def why_not_here(store: Store, plan: Plan, history: History) -> str | None:
+    """Return why the commit of this plan cannot be run by Snapscope, or None if it can."""
+    line = history.heads.line(plan.change.branch)
+    error = commit_base.unlocked(store, plan.change.branch, () if line is None else line.snapshots)
+    return None if error is None else error.message
+
+
 def refuse(schema: Schema) -> None:
     """Raise `Unsupported`, with the reason, for tables that are not written here."""
     (documents.refuse_unwritable_keyed if schema.primary_keys else documents.refuse_unwritable)(schema)

@@ -9,7 +9,7 @@ import dataclasses
 
 import numpy as np
 
-from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
+from core.errors import Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError
 from core.formats.paimon import layout, retention
 from core.formats.paimon.retention import Retained, SnapshotVerdicts, keeps_changelogs
 from core.formats.paimon.time_travel import resolve
@@ -237,6 +237,7 @@ def _drop_tags(
                 "There is no tag {name!r}; nothing was changed.",
                 name=name,
                 remedy=told("Tags: {known}.", known=known),
+                code=ErrorCode.NO_TAG,
             )
         after[there[name]] = False
         reasons[there[name]] = (why,)
