@@ -20,8 +20,8 @@ _HEAD = """# Command line
 
 This page is generated from the program's parser. `snapscope COMMAND --help` prints the same.
 Exit status: 0 on success, 1 where a command failed or did only a part, 2 where the command line was not understood,
-130 after Ctrl+C. With `--json` a command prints exactly one JSON document, errors included; `-o csv` and
-`-o jsonl` print rows.
+130 after Ctrl+C. With `--json` a command prints exactly one JSON document, errors included, each with a stable
+[code](api.md#errors); `-o csv` and `-o jsonl` print rows.
 
 What a change would do is shown by `snapscope plan CHANGE …`, with the options of `snapscope CHANGE …` that choose what
 is changed.

@@ -203,7 +203,7 @@ def _position(heads: Heads, way: _Way, point: str, branch: str) -> int:
         point=point,
         id=at.snapshot.id,
         branch=branch,
-        remedy="Name points of one branch, and the branch with --branch.",
+        remedy="Name versions of one branch, and give that branch with --branch.",
     )
 
 

@@ -113,7 +113,7 @@ def life(history: History, path: str, now_ms: int) -> Life | None:
             tells = expiry.words if expiry else told("no rule expires it automatically")
             if holder.kind is HolderKind.CHANGELOG:
                 tells = told("when its long-lived changelog expires")
-            words = told("kept longest by {what}: {tells}", what=what, tells=tells)
+            words = told("last holder: {what}, {tells}", what=what, tells=tells)
     if history.incomplete:
         words = told(
             ("{words} (as far as can be read: some snapshots or tags cannot be read, and may hold it too)"), words=words

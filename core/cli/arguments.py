@@ -7,7 +7,7 @@ value that looks like an option only after `=`, and everything after `--` verbat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from types import SimpleNamespace as Args
 from typing import Any
 
@@ -36,6 +36,7 @@ EXAMPLES = {
     "RUN": "20261123T080000Z-1a2b",
 }
 _DRY = ("--dry-run", "--dryrun", "--dry")
+_ELSEWHERE = {"--retain-last": "--retain-min", "--keep": "--retain-max", "--keep-last": "--retain-max"}
 _LIKENESS = 0.75  # of an option that is suggested: --drop-ref is no answer to --dry-run
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 
@@ -145,7 +146,7 @@ def _is_option(word: str, known: Iterable[str]) -> bool:
     return " " not in word or word.partition("=")[0] in known
 
 
-def _whole(name: str, known: Iterable[str], ctx: click.Context) -> str:
+def _whole(name: str, known: Collection[str], ctx: click.Context) -> str:
     """The option that has this prefix. Raises `UsageError` if there is none, or several."""
     fitting = [each for each in known if name[:2] == "--" and each.startswith(name)]
     if len({id(each) for each in fitting}) == 1:
@@ -155,13 +156,13 @@ def _whole(name: str, known: Iterable[str], ctx: click.Context) -> str:
     raise click.UsageError(f"there is no option {name}.{_meant(name, known, ctx)}", ctx)
 
 
-def _meant(name: str, known: Iterable[str], ctx: click.Context) -> str:
+def _meant(name: str, known: Collection[str], ctx: click.Context) -> str:
     """The option that was probably meant, or the command that does what such an option does elsewhere."""
     root = ctx.find_root().command
     plan = root.get_command(ctx, "plan") if name in _DRY and isinstance(root, click.Group) else None
     if isinstance(plan, click.Group) and ctx.info_name in plan.list_commands(ctx):
         return f" `snapscope plan {ctx.info_name}` shows the plan and changes nothing."
-    close = nearest(name, list(known), _LIKENESS)
+    close = _ELSEWHERE.get(name) if _ELSEWHERE.get(name) in known else nearest(name, list(known), _LIKENESS)
     return f" Did you mean {close}?" if close else ""
 
 

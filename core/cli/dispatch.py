@@ -85,7 +85,7 @@ def _fail(error: SnapscopeError, form: str, status: int = 1) -> int:
     if form in (printing.JSON, printing.LINES):
         printing.document(importlib.import_module("core.reports.references_json").error(error))
     else:
-        where = f" File: {error.path}." if error.path and error.path not in error.message else ""
+        where = f" File: {error.path}." if error.path and error.path not in error.message.values.values() else ""
         lines = [f"snapscope: error: {error.message}{where}", *([error.remedy] if error.remedy else [])]
         printing.say("\n".join(lines), sys.stderr)
     return status

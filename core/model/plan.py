@@ -147,6 +147,12 @@ class Plan:
         if not points:
             return told("Deletes nothing")
         refs, versions = version_lists.of_refs(points), version_lists.of_versions(points)
+        if isinstance(self.change, DeleteBranches) and not all(map(version_lists.is_branch, points)):
+            names = self.change.names
+            if len(names) == 1:
+                points = [point.removeprefix(f"branch:{names[0]}/") for point in points]
+            what = version_lists.with_and([*version_lists.of_versions(points), *version_lists.of_refs(points)])
+            return told("Deletes branch {names} with {what}", names=", ".join(names), what=what)
         if not self.change.is_expiry or not versions:
             return told("Deletes {what}", what=version_lists.with_and([*refs, *versions]))
         if not refs:

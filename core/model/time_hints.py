@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
+from core.errors import ErrorCode, Invalid
 from core.messages import Told, told
 from core.units import nearest
 
@@ -46,6 +47,29 @@ def of_digits(text: str) -> Told | None:
         return match and told("If it is a date, write {day}.", day=dt.date(*map(int, match.groups())).isoformat())
     except ValueError:
         return None
+
+
+def no_such_time(text: str) -> Invalid:
+    """The error for a day or clock time that does not exist."""
+    return Invalid(
+        'not a valid time: "{text}".',
+        text=text[:60],
+        remedy="Check the month, day, hour and minute.",
+        code=ErrorCode.NOT_A_TIME,
+    )
+
+
+def no_such_zone(name: str) -> Invalid:
+    """The error for a zone that could be several or none."""
+    return Invalid(
+        "The time zone {name!r} is not known here, so the time could mean different moments.",
+        name=name,
+        remedy=(
+            "Enter an offset (+08:00) or a zone name (Asia/Shanghai); abbreviations such as CST "
+            "stand for several zones."
+        ),
+        code=ErrorCode.NOT_A_TIME,
+    )
 
 
 def _meant(text: str) -> Told:

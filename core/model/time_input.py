@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from core.errors import ErrorCode, Invalid
 from core.messages import Told, both, told
 from core.model.references import Heads
-from core.model.time_hints import WEEKDAYS, hint
+from core.model.time_hints import WEEKDAYS, hint, no_such_time, no_such_zone
 from core.units import iso
 
 UTC = "UTC"
@@ -212,7 +212,7 @@ def zone_of(name: str) -> dt.tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise _no_such_zone(name) from None
+        raise no_such_zone(name) from None
 
 
 def _is_whole(match: re.Match[str], text: str) -> bool:
@@ -226,7 +226,7 @@ def _is_whole(match: re.Match[str], text: str) -> bool:
     if match["second"] is None or match.groupdict().get("half"):
         return False
     if re.fullmatch(r"[A-Za-z]+", rest):
-        raise _no_such_zone(rest)
+        raise no_such_zone(rest)
     return True
 
 
@@ -249,7 +249,7 @@ def _relative(text: str, zone: str, now_ms: int) -> ParsedTime | None:
         if match := re.fullmatch(_NAMED_DAY, text, re.IGNORECASE):
             return _named_day(match, zone, now_ms, text)
     except (OverflowError, ValueError):
-        raise _no_such_time(text) from None
+        raise no_such_time(text) from None
     return None
 
 
@@ -297,7 +297,7 @@ def _slashed(match: re.Match[str], zone: str, text: str) -> ParsedTime:
         if _is_day(int(match["year"]), month, day)
     ]
     if not found:
-        raise _no_such_time(text)
+        raise no_such_time(text)
     if len(found) > 1:
         raise AmbiguousTime(told('"{text}" can be day/month or month/day.', text=text), found)
     return found[0]
@@ -334,7 +334,7 @@ def _dated(form: str, match: re.Match[str] | dict[str, str], zone: str, text: st
     try:
         naive = dt.datetime(year, number, int(said["day"]), hour, minute, second, micros)  # noqa: DTZ001  # see below
     except ValueError:
-        raise _no_such_time(text) from None
+        raise no_such_time(text) from None
     name, place = said.get("zone", ""), said.get("place")
     if name.upper() in ("Z", UTC, "GMT"):
         return ParsedTime(_ms(naive.replace(tzinfo=dt.UTC)), form, UTC, named=True)
@@ -343,7 +343,7 @@ def _dated(form: str, match: re.Match[str] | dict[str, str], zone: str, text: st
             offset = dt.datetime.strptime(name if len(name) > 3 else f"{name}00", "%z").tzinfo
             return ParsedTime(_ms(naive.replace(tzinfo=offset)), form, name, named=True)
         except ValueError:
-            raise _no_such_zone(name) from None
+            raise no_such_zone(name) from None
     if place is not None:
         return _local(naive, form, place, text, named=True)
     if name and name not in _LEVELS:
@@ -357,7 +357,7 @@ def _hour(said: dict[str, str], text: str) -> int:
     if not half:
         return hour
     if not 1 <= hour <= 12:
-        raise _no_such_time(text)
+        raise no_such_time(text)
     return hour % 12 + (12 if half == "pm" else 0)
 
 
@@ -368,7 +368,7 @@ def _abbreviated(naive: dt.datetime, form: str, name: str, zone: str) -> ParsedT
         at = naive.replace(tzinfo=own, fold=fold)
         if at.tzname() == name and at.astimezone(dt.UTC).astimezone(own).replace(tzinfo=None) == naive:
             return ParsedTime(_ms(at), form, f"{name} ({zone})", named=True)
-    raise _no_such_zone(name)
+    raise no_such_zone(name)
 
 
 def _local(naive: dt.datetime, form: str, zone: str, text: str, *, named: bool) -> ParsedTime:
@@ -386,24 +386,3 @@ def _local(naive: dt.datetime, form: str, zone: str, text: str, *, named: bool) 
 
 def _ms(at: dt.datetime) -> int:
     return (at - _EPOCH) // _MILLISECOND
-
-
-def _no_such_time(text: str) -> Invalid:
-    return Invalid(
-        'not a valid time: "{text}".',
-        text=text[:60],
-        remedy="Check the month, day, hour and minute.",
-        code=ErrorCode.NOT_A_TIME,
-    )
-
-
-def _no_such_zone(name: str) -> Invalid:
-    return Invalid(
-        "The time zone {name!r} is not known here, so the time could mean different moments.",
-        name=name,
-        remedy=(
-            "Enter an offset (+08:00) or a zone name (Asia/Shanghai); abbreviations such as CST "
-            "stand for several zones."
-        ),
-        code=ErrorCode.NOT_A_TIME,
-    )

@@ -58,10 +58,10 @@ MISSING: Mapping[tuple[str, str], str] = {
         "Snapscope never relies on hints, and an expiry repairs them; run it in the table's own engine."
     ),
     (PAIMON, "remove_unexisting_files"): told(
-        "Snapscope does not commit that a file is lost; run it in the table's own engine."
+        "Snapscope does not commit the loss of a file; run it in the table's own engine."
     ),
     (PAIMON, "remove_unexisting_manifests"): told(
-        "Snapscope does not commit that a manifest is lost; run it in the table's own engine."
+        "Snapscope does not commit the loss of a manifest; run it in the table's own engine."
     ),
     (ICEBERG, "rollback_to_timestamp"): told(
         "it uses the ancestors' commit times; roll back to the snapshot that as-of finds."

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from core.errors import Corrupt
+from core.errors import Corrupt, ErrorCode, Unsupported
 from core.installation import EXTRAS, extra_command
 from core.messages import told
 
@@ -85,8 +85,15 @@ def unreadable(path: str, error: Exception) -> Corrupt:
     )
 
 
-def package_remedy(location: str) -> str:
-    """Say which package to install for URLs of an unsupported protocol."""
+def no_file_system(location: str, error: Exception) -> Unsupported:
+    """The error for URLs of an unsupported protocol, with the package to install."""
+    remedy = told("Install the fsspec package of that protocol.")
     if extra := EXTRAS.get(location.partition("://")[0]):
-        return told("Install its package: {command}", command=extra_command(extra))
-    return told("Install the fsspec package of that protocol.")
+        remedy = told("Install its package: {command}", command=extra_command(extra))
+    return Unsupported(
+        "No file system for {location!r}: {error}.",
+        location=location,
+        error=error,
+        remedy=remedy,
+        code=ErrorCode.EXTRA_MISSING,
+    )

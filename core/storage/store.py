@@ -18,10 +18,10 @@ import fsspec
 import fsspec.asyn
 
 from core import urls
-from core.errors import Conflict, Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
+from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.messages import Told, told
 from core.storage import local_disk, s3_client, time_limits
-from core.storage.file_systems import TooLarge, modified_s, package_remedy, remote, too_large, unreadable, unwritable
+from core.storage.file_systems import TooLarge, modified_s, no_file_system, remote, too_large, unreadable, unwritable
 from core.storage.size_limits import DOCUMENT, REFERENCES
 
 LOCAL = ("file", "local")
@@ -70,13 +70,7 @@ class Store:
                 root = fs._strip_protocol(location)
             many = s3_client.client(fs, root)
         except (ValueError, ImportError) as error:
-            raise Unsupported(
-                "No file system for {location!r}: {error}.",
-                location=location,
-                error=error,
-                remedy=package_remedy(location),
-                code=ErrorCode.EXTRA_MISSING,
-            ) from error
+            raise no_file_system(location, error) from error
         except SnapscopeError:
             raise
         except Exception as error:  # some file systems connect or open an archive here, and raise any type of error

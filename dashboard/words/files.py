@@ -186,7 +186,7 @@ def life_may_go(at_ms: int, zone: str) -> str:
 
 
 def life_may_go_later(at_ms: int, zone: str) -> str:
-    return _("Not before {at}, further off than this axis reaches", at=units.moment(at_ms, zone))
+    return _("Not before {at}, beyond the end of this axis", at=units.moment(at_ms, zone))
 
 
 def life_at_least(at_ms: int, zone: str) -> str:
@@ -356,7 +356,7 @@ def deletes_rule(found: Health) -> str:
         ", and {count} equality delete", ", and {count} equality deletes", found.equality_deletes
     )
     return _(
-        "{rows} that take rows away{equality}, for {all} in files",
+        "{rows} deleted{equality}, of {all} in files",
         rows=rows,
         equality=equality or "",
         all=units.plural(found.rows, "row"),
@@ -364,7 +364,7 @@ def deletes_rule(found: Health) -> str:
 
 
 def health_compact_by(engine: str) -> str:
-    return _("{engine}'s own engine makes few large files of many small ones:", engine=engine)
+    return _("{engine} itself rewrites many small files as few large ones:", engine=engine)
 
 
 SHADE = N_("Colour by")

@@ -73,8 +73,8 @@ NO_WAREHOUSE_NEXT = N_(
 EMPTY_WAREHOUSE = N_("This warehouse has no tables yet.")
 EMPTY_WAREHOUSE_NEXT = N_(
     "A Paimon table is a directory `<database>.db/<table>` that holds `schema/schema-<N>`, an "
-    "Iceberg table one with `metadata/*.metadata.json`. Check the location on the left, or make "
-    "tables to play with: `snapscope demo DIR`."
+    "Iceberg table one with `metadata/*.metadata.json`. Check the location on the left, or create "
+    "tables to try: `snapscope demo DIR`."
 )
 
 

@@ -196,7 +196,7 @@ HISTORY_COLUMNS = {
     "name": N_("Name"),
 }
 SAVED_TITLE = N_("Saved")
-SAVED_EMPTY = N_("Save a query by a name beside Run, and it is listed here for every table.")
+SAVED_EMPTY = N_("Save a query under a name, next to Run, and it is listed here for every table.")
 SAVE = N_("Save")
 SAVE_AS = N_("Name of this query")
 SAVE_HELP = N_("Stores the SQL and its versions, as last run, under a name you choose.")

@@ -31,13 +31,15 @@ GOAL_RECLAIMS = N_("Reclaims")
 GOAL_RECLAIMS_BELOW = N_("once both steps have run")
 GOAL_STEP_TAGS = N_("Step 1: create the tags")
 GOAL_STEP_EXPIRE = N_("Step 2: expire the rest")
-GOAL_TAGS_FIRST = N_("Create the tags first: the plan is then made from them, and nothing they name can expire.")
+GOAL_TAGS_FIRST = N_(
+    "Create the tags first: the plan then takes them into account, and no snapshot that they keep can expire."
+)
 GOAL_NO_TAGS = N_("No tag is needed: what is kept anyway meets the goal as far as anything is left.")
 GOAL_CREATE = N_("Create tags")
 GOAL_STATEMENTS = N_("The same by the engine's own statements")
 GOAL_OPTIONS = N_(
-    "So that writers make the tags from now on: the table options below. One table makes tags of one length of time; "
-    "the others take a scheduled statement."
+    "To let writers create these tags from now on, set the table options below. A table creates tags of one period "
+    "only; the others need a scheduled statement."
 )
 GOAL_COLUMNS: Mapping[str, str] = {
     "tag": N_("Tag"),

@@ -133,13 +133,14 @@ def holder_name(name: str) -> str:
 
 def deleting_names(names: Sequence[str]) -> str:
     if not names:
-        return _("The newest snapshot always stays.")
+        return _("The newest snapshot is always kept.")
     return _("Deleting {names}", names=listed(tuple(names)))
 
 
 def sets_elsewhere(names: Sequence[str]) -> str:
     if not names:
-        return _("The newest snapshot always stays, and with it all that it holds.")
+        return _("The newest snapshot is always kept, with everything it holds.")
     return _(
-        "Delete {names} first, on Tags or by Expire changelogs: no one plan covers them.", names=listed(tuple(names))
+        "Delete {names} first, on the Tags page or with Expire changelogs: one plan cannot cover everything.",
+        names=listed(tuple(names)),
     )

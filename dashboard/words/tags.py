@@ -35,7 +35,7 @@ TAG_KEPT_HELP = N_(
 )
 TAG_RETAINED_HINT = N_("blank: forever, or 90d")
 TAG_CREATE = N_("Create a tag")
-TAG_CHOOSE = N_("Choose a row to open a tag, point it to another snapshot, rename or delete it.")
+TAG_CHOOSE = N_("Choose a row to open a tag, or to move, rename or delete it.")
 TAG_COST = N_("Reclaims now")
 TAG_LATER = N_("After policy expiry")
 TAG_LATER_HELP = N_(

@@ -141,7 +141,7 @@ def test_a_file_lives_as_long_as_its_last_holder(tmp_path: Path, tagged: bool) -
     found = life(history, path, FAR)
     assert found is not None
     assert found.last == ("tag:kept" if tagged else "1")
-    assert found.words.startswith(f"kept longest by {found.last}: ")
+    assert found.words.startswith(f"last holder: {found.last}, ")
     assert (found.not_before_ms is None) is tagged
     assert life(history, "bucket-0/nobody", FAR) is None
 

@@ -101,6 +101,7 @@ def test_values_that_look_like_options() -> None:
         (["expire", "t", "--retian-max", "1"], "Did you mean --retain-max?"),
         (["expire", "t", "--dry-run"], "`snapscope plan expire` shows the plan and changes nothing."),
         (["tags", "t", "--dry-run"], "there is no option --dry-run."),
+        (["plan", "expire", "t", "--retain-last", "3"], "Did you mean --retain-min?"),
         (["expire", "t", "--retain", "1"], "--retain-max or --retain-min"),
         (["create-tag", "t", "--name", "--yes"], "--name needs a value"),
         (["expire", "t", "--yes=1"], "--yes takes no value"),

@@ -9,7 +9,7 @@ import pytest
 
 from core.messages import Reason
 from core.model import codes
-from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag
+from core.model.actions import Change, CreateTag, DeleteBranches, DeleteTags, Expire, RenameTag
 from core.model.plan import FREES, Plan, Verdict
 from core.planning.confirmation import danger, of_all
 
@@ -62,6 +62,16 @@ def test_a_tag_that_goes_alone_is_named() -> None:
     assert many.headline == (
         "Deletes 1 tag (branch:b/tag:v), expires 12 snapshots (1, 1, 1, 1 and 8 more), reclaims 10 B in 2 files."
     )
+
+
+def test_a_branch_is_deleted_with_what_it_holds() -> None:
+    inside = dataclasses.replace(SNAPSHOT, point="branch:b/1"), dataclasses.replace(TAG, point="branch:b/tag:v")
+    one, ref = (
+        plan(DeleteBranches(("b",)), *inside),
+        plan(DeleteBranches(("b",)), dataclasses.replace(TAG, point="branch:b")),
+    )
+    assert one.headline == "Deletes branch b with 1 snapshot (1) and 1 tag (v), reclaims 10 B in 2 files."
+    assert ref.headline == "Deletes 1 branch (b), reclaims 10 B in 2 files."
 
 
 def test_plans_that_are_confirmed_at_once_count_all_files() -> None:
