@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, count
 
 import numpy as np
 import pandas as pd
@@ -39,13 +40,18 @@ def own_policy() -> Expire:
 
 
 def tags(history: History, found: Proposal, branch: str, now_ms: int) -> list[CreateTag]:
-    """A tag for each version that needs one, named after the longest stretch it is for, and kept as long. Iceberg
-    counts the retention of a tag from its snapshot, Paimon from its creation."""
+    """A tag for each version that needs one, named after the longest stretch it is for, and kept as long; a name that
+    is taken gets a number. Iceberg counts the retention of a tag from its snapshot, Paimon from its creation."""
     is_of_snapshot = history.heads.capabilities.refs_have_retention
+    taken = {tag.name for line in history.heads.lines for tag in line.tags} | {*history.heads.branches}
+    taken |= {ref.name for ref in history.heads.refs}
     made = []
     for each in found.tags:
         longest = max(each.stretches, key=lambda stretch: stretch.needed_until_ms)
         name = f"{longest.tier.unit}-{words.stretch_date(longest)}".replace(":", "-").lower()
+        named = chain([name], (f"{name}-{number}" for number in count(2)))
+        name = next(free for free in named if free not in taken)
+        taken.add(name)
         holder = history.holders[each.position]
         since_ms = holder.snapshot.time_ms if holder.snapshot and is_of_snapshot else now_ms
         left_ms = -(-(each.until_ms - since_ms) // MINUTE_MS) * MINUTE_MS  # statements count in minutes

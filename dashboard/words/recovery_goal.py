@@ -82,3 +82,12 @@ def of_asked(asked: int) -> str:
 
 def missing_ones(number: int) -> str:
     return _("Missing today ({number})", number=units.count(number))
+
+
+def goal_creates(tags: int, bytes_held: int) -> str:
+    return ngettext(
+        "Creates {count} tag, which holds {size}",
+        "Creates {count} tags, which hold {size}",
+        tags,
+        size=units.size(bytes_held),
+    )

@@ -24,6 +24,11 @@ SHOWN = 10  # the maximum number of plans that delete nothing to list individual
 
 def draw(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, label: str) -> None:
     """Summarise each plan in a sentence and draw the button, which is bound to exactly these plans."""
+    summary(found)
+    carry_out(opened, found, fingerprint, label)
+
+
+def summary(found: Sequence[Plan]) -> None:
     made, rest = ([plan for plan in found if bool(plan.goes) is goes] for goes in (False, True))
     for plan in made[:SHOWN]:
         st.html(markup.note("info", plan.headline))
@@ -33,6 +38,10 @@ def draw(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, label: st
         st.html(markup.headline(plan.headline))
         for verdict in plan.goes:
             st.html(markup.note("warning", f"{verdict.point}: {'; '.join(sentences(verdict.reasons))}"))
+
+
+def carry_out(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, label: str) -> None:
+    """Draw the confirmation of all of them, and the button."""
     if running_change.tell_begun(opened, fingerprint):
         return  # the progress at the top of the page shows it
     if not permissions.is_on(opened.listing):

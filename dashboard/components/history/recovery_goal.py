@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.model.history import History
 from core.model.intervals import freed
+from core.model.plan import Plan
 from core.planning import recovery_goal
 from core.planning.recovery_goal import DAY, HOUR, MONTH, WEEK, Proposal, Tier
 from dashboard import data as loading
@@ -46,10 +47,12 @@ def draw(opened: OpenedTable, history: History) -> None:
     if found.missing:
         with st.expander(words.missing_ones(len(found.missing))):
             st.html(markup.muted(", ".join(words.stretch(each) for each in found.missing)))
-    _tags(opened, history, found, branch, tiers)
+    planned = _tags(opened, history, found, branch, tiers)
     st.html(markup.panel_title(words.GOAL_STEP_EXPIRE))
     if found.tags:
         st.html(markup.note("info", words.GOAL_TAGS_FIRST))
+        if planned:
+            _footer(opened, planned, words.goal_creates(len(planned), found.bytes) + beside(found.bytes, price))
         return
     plans.summary(opened, plan)
     plans.details(opened, plan, history)
@@ -74,19 +77,26 @@ def _figures(history: History, found: Proposal, asked: int, price: Price | None)
         )
 
 
-def _tags(opened: OpenedTable, history: History, found: Proposal, branch: str, tiers: list[Tier]) -> None:
-    """The first step: its tags, their plans, and the engine's statements for them."""
+def _footer(opened: OpenedTable, planned: list[Plan], told: str) -> None:
+    """What the first step creates, its confirmation and its button, in sight wherever the page is scrolled to."""
+    fingerprint = hashlib.sha256("".join(each.fingerprint for each in planned).encode()).hexdigest()
+    with st.container(key="plan_footer"):
+        st.html(markup.stat([markup.strong(told)]))
+        plan_sequence.carry_out(opened, planned, fingerprint, words.GOAL_CREATE)
+
+
+def _tags(opened: OpenedTable, history: History, found: Proposal, branch: str, tiers: list[Tier]) -> list[Plan]:
+    """The first step: its tags, their plans, which are returned, and the engine's statements for them."""
     st.html(markup.panel_title(words.GOAL_STEP_TAGS))
     if not found.tags:
         st.html(markup.note("info", words.GOAL_NO_TAGS))
     made = goals.tags(history, found, branch, opened.now_ms)
+    planned = [loading.plan(history, each, opened.now_ms) for each in made]
     if made:
         columns = {name: grid.text(label) for name, label in words.GOAL_COLUMNS.items()}
         name, shown = f"goal-{opened.ref.name}", goals.rows(history, found, made, opened.zone)
         grid.draw(shown, "goal.tags", columns=columns, what=words.POINTS_NOUN, name=name)
-        planned = [loading.plan(history, each, opened.now_ms) for each in made]
-        print_ = hashlib.sha256("".join(each.fingerprint for each in planned).encode()).hexdigest()
-        plan_sequence.draw(opened, planned, print_, words.GOAL_CREATE)
+        plan_sequence.summary(planned)
     with st.expander(words.GOAL_STATEMENTS):
         asks = commands.PROCEDURES.get(opened.heads.capabilities.procedures)
         said = [asks(each, opened.ref.title, opened.now_ms, {}) for each in made] if asks else []
@@ -95,3 +105,4 @@ def _tags(opened: OpenedTable, history: History, found: Proposal, branch: str, t
         if opened.heads.capabilities.writers_expire and (options := goals.options(tiers)):
             st.caption(words.GOAL_OPTIONS)
             st.code(commands.set_options(opened.ref.title, options), language="sql", wrap_lines=True)
+    return planned

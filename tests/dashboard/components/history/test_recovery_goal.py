@@ -66,3 +66,12 @@ def test_a_goal_that_asks_for_nothing_plans_nothing(warehouse: Path, open_page: 
     assert words.GOAL_TEACH in text
     assert words.GOAL_NO_TAGS not in text
     assert words.GOAL_STEP_EXPIRE not in text
+
+
+def test_a_name_that_is_taken_gets_a_number(tmp_path: Path, open_page: Callable) -> None:
+    table = TableBuilder(tmp_path / "shop.db" / "orders", step_ms=31 * DAY_MS)
+    for number in range(3):
+        table.commit([table.file(1_000 + number, rows=10)], table.live()[:1])
+    table.tag("month-2026-01", 1, retained_s=60)  # its time is over, so it serves no goal
+    page = open_page("retention", tmp_path, table="shop.orders", mode="goal", monthly="24", newest="1")
+    assert "month-2026-01-2" in page.text
