@@ -28,17 +28,20 @@ OF_PAGE: Mapping[str, tuple[str, ...]] = {
     "overview": ("database", "filter", "sort"),
     "timeline": ("point", "window", "spacing"),
     "asof": ("point",),
-    "diff": ("a", "b", "window", "part"),  # `b` is Diff's name for the chosen version
+    "diff": ("a", "b", "window", "part", "hide", "kinds", "row"),  # `b` is Diff's name for the chosen version
     "files": ("point", "pane", "folder", "find", "order", "manifest", "file", "by"),
     "retention": (
         *("point", "branch", "mode", "keep_max", "keep_min", "older", "max_deletes", "rules"),
         *("tags", "drop", "ended", "tags_older"),
-        *("hourly", "daily", "weekly", "monthly", "newest", "sets", "lab"),
+        *("hourly", "daily", "weekly", "monthly", "newest", "sets", "lab", "tab"),
     ),
-    "orphans": ("point", "written", "also"),  # `older` is an age of snapshots, on Retention
-    "tags": ("branch", "point"),
-    "query": ("point", "before", "sql", "chart", "ask", "condition", "from", "to", "branch", "every"),
-    "audit": ("of", "kind", "who", "outcome", "since", "until", "text", "run"),
+    "orphans": ("point", "written", "also", "tab"),  # `older` is an age of snapshots, on Retention
+    "tags": ("branch", "point", "tab"),
+    "query": (
+        *("point", "before", "sql", "chart", "ask", "condition", "from", "to", "branch", "every"),
+        *("answer", "equal", "limit", "seconds", "engine", "tab"),
+    ),
+    "audit": ("of", "kind", "who", "outcome", "since", "until", "text", "run", "tab"),
     "doctor": (),
 }
 OF_TABLE = (
@@ -60,6 +63,9 @@ OF_TABLE = (
     "find",
     "manifest",
     "file",
+    "row",
+    "hide",
+    "kinds",
 )  # meaningless for another table
 
 _NAMED = {"b": "point"}

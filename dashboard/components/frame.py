@@ -15,13 +15,14 @@ from core.formats.table_format import TableRef
 from core.model.history import History
 from core.model.references import MAIN, Heads
 from dashboard import data as loading
-from dashboard import url_state, words
+from dashboard import url_state, visits, words
 from dashboard.components import command_palette, errors, table_tree, version_picker
 from dashboard.components.version_picker import PickedVersion
 from dashboard.formatting import language, markup, units
 from dashboard.formatting.palette import Palette, palette
 from dashboard.url_state import UrlState
 from dashboard.view_models import notices
+from dashboard.view_models import table_tree as places
 from dashboard.view_models import version_picker as pointing
 
 HERE = Path(__file__).parents[1]
@@ -106,11 +107,21 @@ def _refresh() -> None:
 
 
 def _warehouse_box(place: UrlState) -> None:
-    st.session_state["frame.warehouse"] = place.warehouse or ""
-    st.text_input(
+    """Let the reader switch to another warehouse that is served, open or remembered, or type a new one."""
+    try:
+        remembered = [warehouse for warehouse, _ in visits.recent()]
+    except SnapscopeError:
+        remembered = []  # the tree below shows the error
+    options = list(dict.fromkeys([*url_state.known(), *remembered]))
+    names = dict(zip(options, places.names(options), strict=True))
+    st.session_state["frame.warehouse"] = place.warehouse
+    st.selectbox(
         words.WAREHOUSE,
-        place.warehouse or "",
+        options,
+        options.index(place.warehouse) if place.warehouse else None,
         key="frame.warehouse",
+        format_func=lambda location: names.get(location, location),
+        accept_new_options=True,
         placeholder=words.WAREHOUSE_HINT,
         help=words.WAREHOUSE_HELP,
         on_change=_open_warehouse,
@@ -126,13 +137,16 @@ def _choose(place: UrlState) -> UrlState:
     """Choose the first table if none is selected."""
     if not place.warehouse:
         return place
+    is_entered = st.session_state.pop(_ENTERED, False)
     try:
         listing = loading.warehouse(place.warehouse)
     except SnapscopeError:
         return place  # the page itself opens the warehouse and shows why it cannot
-    if st.session_state.pop(_ENTERED, False) and [each.location for each in listing.tables] == [listing.location]:
+    if is_entered and [each.location for each in listing.tables] == [listing.location]:
         to = url_state.address("timeline", table=listing.tables[0].title)  # what was entered is a table itself
         st.switch_page("views/timeline.py", query_params=to)
+    if is_entered and place.page != "overview":
+        st.switch_page("views/overview.py", query_params=url_state.address("overview"))
     if listing.tables and not place.table and place.page != "overview":
         url_state.put(table=listing.tables[0].title)
     return url_state.here()

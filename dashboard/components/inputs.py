@@ -129,9 +129,10 @@ def one_of(label: str, name: str, options: Mapping[str, str], default: str) -> s
     return str(current)
 
 
-def tabs(name: str, options: Mapping[str, str]) -> dict[str, TabContainer]:
-    """A tab for each option, by its name; the URL holds the open one only if it is not the first."""
-    key, first = _key(name), next(iter(options))
+def tabs(name: str, options: Mapping[str, str], of: str = "") -> dict[str, TabContainer]:
+    """A tab for each option, by its name; the URL holds the open one only if it is not the first. `of` tells apart
+    several rows of tabs on a page, which then open the same tab."""
+    key, first = f"{_key(name)}{of}", next(iter(options))
     current = options.get(url_state.get(name) or first, options[first])
     st.session_state[key] = current
 
@@ -164,14 +165,38 @@ def pick(label: str, name: str, options: Mapping[str, str], everything: str) -> 
     return current or None
 
 
-def switch(label: str, name: str, help: str) -> bool:
-    """A switch; the URL holds it only if it is on."""
-    key, current = _key(name), url_state.get(name) == "1"
+def switch(label: str, name: str, help: str, *, default: bool = False) -> bool:
+    """A switch; the URL holds it only if it is not as it is by default."""
+    key, other = _key(name), "0" if default else "1"
+    current = (url_state.get(name) == other) != default
     st.session_state[key] = current
     st.checkbox(
-        label, current, key, help, on_change=lambda: url_state.put(**{name: "1" if st.session_state[key] else None})
+        label,
+        current,
+        key,
+        help,
+        on_change=lambda: url_state.put(**{name: None if st.session_state[key] == default else other}),
     )
     return current
+
+
+def kinds(label: str, name: str, options: Mapping[str, str], help: str) -> tuple[str, ...]:
+    """Any number of options side by side; the URL holds those that are chosen."""
+    key = _key(name)
+    current = [each for each in (url_state.get(name) or "").split(",") if each in options]
+    st.session_state[key] = current
+    st.pills(
+        label,
+        list(options),
+        default=current,
+        key=key,
+        selection_mode="multi",
+        format_func=options.__getitem__,
+        help=help,
+        label_visibility="collapsed",
+        on_change=lambda: url_state.put(**{name: ",".join(st.session_state[key])}),
+    )
+    return tuple(current)
 
 
 def branch(heads: Heads) -> str:

@@ -41,7 +41,7 @@ def progress(job: background_jobs.Job) -> Callable[[int, int], None]:
 
         job.progress(done, total)
         if job.cancelled.is_set():  # cancelled while Spark was starting
-            sql.cancel(job.id)
+            sql.cancel(_asking.get(job.id, job.id))
 
     return told
 

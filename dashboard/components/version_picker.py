@@ -6,6 +6,7 @@ nothing is reported below its box and does not affect the rest of the page.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from core.model.time_travel import AsOf
 from core.spark.read import removed_points
 from dashboard import data as loading
 from dashboard import url_state, words
+from dashboard.components import calendar
 from dashboard.formatting import markup
 from dashboard.view_models import version_picker
 
@@ -65,20 +67,30 @@ def pick(
         if name:
             url_state.put(**{name: st.session_state[box]})
 
+    def choose(text: str) -> None:
+        st.session_state[box] = text
+        if name:
+            url_state.put(**{name: text})
+
+    text = (current or "").strip() or default
     with st.container(key=f"picker.{box}", gap=None, width=width):
-        st.selectbox(
-            label,
-            options,
-            options.index(current) if current is not None else None,
-            key=box,
-            format_func=lambda point: shown.get(point, point),
-            accept_new_options=True,
-            placeholder=placeholder or (shown.get(default) if default else None) or words.POINT_PLACEHOLDER,
-            help=help or words.POINT_HELP,
-            on_change=changed,
-            label_visibility="collapsed" if hidden else "visible",
-        )
-        text = (current or "").strip() or default
+        with st.container(horizontal=True, wrap=False, vertical_alignment="bottom", gap="xsmall", key=f"boxes.{box}"):
+            st.selectbox(
+                label,
+                options,
+                options.index(current) if current is not None else None,
+                key=box,
+                format_func=lambda point: shown.get(point, point),
+                accept_new_options=True,
+                placeholder=placeholder or (shown.get(default) if default else None) or words.POINT_PLACEHOLDER,
+                help=help or words.POINT_HELP,
+                on_change=changed,
+                label_visibility="collapsed" if hidden else "visible",
+            )
+            of = line if heads.capabilities.branches_are_directories else None
+            calendar.draw(
+                f"calendar.{box}", calendar.days(heads, zone, of), zone, now_ms, _time_ms(heads, text, line), choose
+            )
         if text is None:
             st.html(markup.picked("" if placeholder else words.DETAIL_NONE))  # the box says what none means
             return None
@@ -86,7 +98,7 @@ def pick(
             picked = resolve(heads, text, line)
         except AmbiguousTime as error:
             st.html(markup.picked(error.message, "problem"))
-            _ask(box, name, error)
+            _ask(box, choose, error)
             return None
         except SnapscopeError as error:
             st.html(markup.picked(both(error.message, error.remedy) if error.remedy else error.message, "problem"))
@@ -95,14 +107,16 @@ def pick(
         return picked
 
 
-def _ask(box: str, name: str | None, error: AmbiguousTime) -> None:
+def _time_ms(heads: Heads, text: str | None, line: Line | None) -> int | None:
+    """Return when the version was committed; None if the text is none, which the line below the box explains."""
+    try:
+        return resolve(heads, text, line).found.snapshot.time_ms if text else None
+    except SnapscopeError:
+        return None
+
+
+def _ask(box: str, choose: Callable[[str], None], error: AmbiguousTime) -> None:
     """Draw a button for each time that an ambiguous text can mean."""
-
-    def choose(text: str) -> None:
-        st.session_state[box] = text
-        if name:
-            url_state.put(**{name: text})
-
     with st.container(horizontal=True, key=f"choices.{box}"):
         for number, (text, shown) in enumerate(error.choices):
             st.button(shown, key=f"choice.{box}.{number}", on_click=choose, args=(text,), type="tertiary")

@@ -47,6 +47,11 @@ def bisect(location: str, condition: str, start: str | None, end: str | None, br
     return speaking.line(*spoken, *(["--every"] if is_every else []))
 
 
+def names_both(sql: str, table: str) -> bool:
+    """Return whether a statement names the second version, so that it has one answer, of both."""
+    return any(f"{name}_{of}" in sql.lower() for name in ("t", table.lower()) for of in ("before", "changes"))
+
+
 def asks_for_changes(sql: str) -> bool:
     """Return whether a statement may use the view of changes between two versions."""
     return "_changes" in sql.lower()

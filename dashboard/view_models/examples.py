@@ -1,4 +1,5 @@
-"""Columns of a table with what is known about them, and example statements and conditions for it. Pure."""
+"""Columns of a table with what is known about them, example statements and conditions for it, and the words of SQL.
+Pure."""
 
 from __future__ import annotations
 
@@ -21,6 +22,21 @@ _SIMPLE = re.compile(
 )
 _REQUIRED = " NOT NULL"
 MOST_NULLS = 12
+
+# What the editor completes besides names.
+KEYWORDS = (
+    "SELECT DISTINCT FROM WHERE GROUP BY HAVING ORDER ASC DESC NULLS FIRST LAST LIMIT OFFSET WITH AS JOIN INNER LEFT "
+    "RIGHT FULL OUTER CROSS SEMI ANTI ON USING UNION ALL EXCEPT INTERSECT CASE WHEN THEN ELSE END AND OR NOT IN EXISTS "
+    "BETWEEN LIKE ILIKE RLIKE IS NULL TRUE FALSE OVER PARTITION ROWS RANGE UNBOUNDED PRECEDING FOLLOWING CURRENT ROW "
+    "LATERAL VIEW PIVOT UNPIVOT VALUES INTERVAL DATE TIMESTAMP CALL"
+).split()
+FUNCTIONS = (
+    "count sum avg min max count_if any_value first last approx_count_distinct percentile median stddev collect_list "
+    "collect_set array_agg coalesce nullif if ifnull cast try_cast abs round floor ceil greatest least length lower "
+    "upper trim substring concat concat_ws split replace regexp_extract regexp_replace date_trunc date_add datediff "
+    "to_date to_timestamp year month day hour explode size map_keys map_values get_json_object row_number rank "
+    "dense_rank lag lead hash xxhash64 md5 hex typeof"
+).split()
 
 
 @dataclass(frozen=True, slots=True)

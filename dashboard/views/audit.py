@@ -180,32 +180,30 @@ def _one(opened: OpenedTable, journal: Journal, run: Run) -> None:
     )
     files = audit.planned(run, journal.frees(run.id), journal.deleted(run.id))
     points, events, warned = run.plan["points"], journal.events(run.id), run.plan.get("warnings", [])
-    tabs = st.tabs(
-        [
-            words.audit_points(len(points)),
-            words.audit_files(len(files)),
-            words.audit_entries(len(events)),
-            words.STEPS,
-            *([words.audit_warnings(len(warned))] if warned else []),
-        ]
-    )
-    with tabs[0]:
+    labels = {
+        "versions": words.audit_points(len(points)),
+        "files": words.audit_files(len(files)),
+        "entries": words.audit_entries(len(events)),
+        "steps": words.STEPS,
+    }
+    tabs = inputs.tabs("tab", labels | ({"warnings": words.audit_warnings(len(warned))} if warned else {}))
+    with tabs["versions"]:
         columns = {name: grid.text(label) for name, label in words.AUDIT_POINT_COLUMNS.items()}
         name = f"run-{run.id}-points"
         grid.draw(audit.points(run), f"audit.points.{run.id}", columns=columns, what=words.POINTS_NOUN, name=name)
-    with tabs[1]:
+    with tabs["files"]:
         columns = {name: grid.text(label) for name, label in words.AUDIT_FILE_COLUMNS.items()}
         columns["bytes"] = grid.number(words.AUDIT_FILE_COLUMNS["bytes"])
         grid.draw(files, f"audit.files.{run.id}", columns=columns, what=words.FILES_NOUN, name=f"run-{run.id}")
-    with tabs[2]:
+    with tabs["entries"]:
         columns = {name: grid.text(label) for name, label in words.AUDIT_EVENT_COLUMNS.items()}
         told, name = audit.entries(events, opened.zone), f"run-{run.id}-entries"
         grid.draw(told, f"audit.entries.{run.id}", columns=columns, what=words.AUDIT_ENTRIES_NOUN, name=name)
-    with tabs[3]:
+    with tabs["steps"]:
         effects = journal_versions.effects_of(run, journal.removed(run.id), journal.frees(run.id))
         st.html(markup.table(words.STEP_HEADS, rows.effects(effects), numbers=(0,)))
-    for tab in tabs[4:]:
-        with tab:
+    if "warnings" in tabs:
+        with tabs["warnings"]:
             st.html("".join(markup.note("warning", each) for each in warned))
 
 

@@ -3,6 +3,7 @@ separately."""
 
 from __future__ import annotations
 
+import pyarrow.compute as pc
 import streamlit as st
 
 from core.analysis import diff as differing
@@ -26,7 +27,6 @@ from dashboard.view_models import change_tree, differences, table_tree
 from dashboard.view_models import version_picker as pointing
 
 CHART = "diff.chart"
-HIDE = "diff.hide"
 
 
 def draw() -> None:
@@ -95,11 +95,8 @@ def _swap() -> None:
 def _show(opened: OpenedTable, history: History, found: Diff) -> None:
     explain_figure.beside(differences.stat_line(found), words.HOW_DIFF, words.HOW_DIFF_PARTITIONS)
     carried = differences.carried_rows(found)
-    hide = differences.compacted_files(found) > 0 and st.toggle(
-        words.HIDE_COMPACTION,
-        value=carried == 0,
-        key=f"{HIDE}.{found.a.point}.{found.b.point}",
-        help=words.HIDE_COMPACTION_HELP,
+    hide = differences.compacted_files(found) > 0 and inputs.switch(
+        words.HIDE_COMPACTION, "hide", words.HIDE_COMPACTION_HELP, default=carried == 0
     )
     if hide and carried:
         st.html(markup.note("warning", words.hidden_rows(carried)))
@@ -173,11 +170,10 @@ def _files(found: Diff, *, hide: bool) -> None:
         name=_name(found),
         of=of,
     )
-    key = "diff.file"
     if chosen is not None:
-        st.session_state[key] = (of, listed["path"][chosen].as_py(), listed["side"][chosen].as_py())
-    of_then, path, side = st.session_state.get(key, (None, "", ""))
-    if of_then == of:
+        url_state.put(row=f"{listed['side'][chosen].as_py()}:{listed['path'][chosen].as_py()}")
+    side, _, path = (url_state.get("row") or "").partition(":")
+    if pc.any(pc.and_(pc.equal(listed["path"], path), pc.equal(listed["side"], side))).as_py():
         point = found.b.point if side == "added" else found.a.point
         frame.link(
             "files",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,24 +21,22 @@ from core.model.query_answer import QueryAnswer
 from core.model.time_travel import AsOf
 from core.procedures.parse import is_call
 from core.table import resolve
-from dashboard import background_jobs, permissions, url_state, words
+from dashboard import background_jobs, url_state, words
 from dashboard import data as loading
 from dashboard.components import frame, spark_job, version_picker
 from dashboard.components.changes import call_statement, plan
 from dashboard.components.frame import OpenedTable
-from dashboard.components.query import bisect, column_list
+from dashboard.components.query import bisect, column_list, compared, limits
 from dashboard.components.query import result as rows
 from dashboard.components.query import saved_queries as queries
 from dashboard.formatting import cells, commands, markup
-from dashboard.view_models import examples, table_tree
+from dashboard.view_models import compared_answers, examples, table_tree
 from dashboard.view_models import saved_queries as kept
+from dashboard.view_models.compared_answers import AnswerPair
 
 KIND = "query"
-CAPS = (100, 1_000, 10_000, 100_000)
-TIMEOUTS_S = (30, 60, 300)
-CAP, TIMEOUT, HOLD, ENGINE = "query.cap", "query.timeout", "query.hold", "query.engine"
 COUNT = "query.count"
-EDITOR = "query_editor"
+EDITOR, ANSWER = "query_editor", "query_answer"
 HELD_MS = 3_600_000
 
 
@@ -57,6 +56,7 @@ class SubmittedQuery:
     id: str
     question: Question
     entry: kept.Entry
+    earlier: SubmittedQuery | None = None  # the last one before it that was answered
 
 
 def draw() -> None:
@@ -104,21 +104,47 @@ def _ask(opened: OpenedTable, history: History | None) -> None:
     if is_call(sql) and history is not None:
         call_statement.draw(opened, history, sql)
         return
-    question = Question(sql, at_point, before_point, _engine())
+    question = Question(sql, at_point, before_point, limits.engine())
     asked: SubmittedQuery | None = st.session_state.get(_asked_key(opened))
-    if asked is not None and background_jobs.find(asked.id) is None:  # the job is too old and was discarded
-        asked = None
-    if asked is not None and asked.question != question:
-        spark_job.stop(asked.id)
-        st.html(markup.note("info", words.QUESTION_CHANGED))
-    elif asked is not None and history is not None:
-        read = history
-        spark_job.follow(asked.id, "query", words.QUERY_CANCELLED, lambda found: _answer(opened, found, read, asked))
-    elif asked is None:
+    job = background_jobs.find(asked.id if asked else None)
+    if asked is None or job is None or history is None:  # not asked yet, or the job is too old and was discarded
         _teach(opened, at.found if at else None, has_before=before is not None)
+    elif asked.question != question:
+        spark_job.stop(asked.id)
+        _earlier(opened, history, asked, words.QUESTION_CHANGED)
+    else:
+        read, own = history, asked
+        with st.container(key=ANSWER):
+            spark_job.follow(job.id, "query", words.QUERY_CANCELLED, lambda found: _answer(opened, found, read, own))
+        if not _is_answered(asked):
+            _earlier(opened, history, asked, "")
     if sql.strip():
-        held_ms = HELD_MS if st.session_state.get(HOLD) and permissions.is_on(opened.listing) else None
-        plan.command(commands.query(opened.ref.location, sql, at_point, before_point, held_ms, engine=_engine()))
+        held_ms = HELD_MS if limits.is_held(opened.listing) else None
+        is_pair = _is_pair(opened, sql, before_point)
+        asked_at: list[tuple[str, str | None, int | None]] = [(at_point, None if is_pair else before_point, held_ms)]
+        if is_pair and before_point is not None:
+            asked_at.insert(0, (before_point, None, None))
+        location, engine = opened.ref.location, limits.engine()
+        plan.command("\n".join(commands.query(location, sql, *each, engine=engine) for each in asked_at))
+
+
+def _is_answered(asked: SubmittedQuery) -> bool:
+    job = background_jobs.find(asked.id)
+    return job is not None and not job.running and job.error is None and not job.cancelled.is_set()
+
+
+def _earlier(opened: OpenedTable, history: History, asked: SubmittedQuery, why: str) -> None:
+    """Draw the last answer, dimmed: it is not of the inputs above, and says what it is of."""
+    if why:
+        st.html(markup.note("info", why))
+    found = asked if _is_answered(asked) else asked.earlier
+    job = background_jobs.find(found.id if found else None)
+    if found is None or job is None:
+        return
+    with st.container(key=f"{ANSWER}_earlier"):
+        st.html(markup.note("info", words.EARLIER_ANSWER))
+        st.code(found.question.sql, language="sql", wrap_lines=True)
+        _answer(opened, job.result, history, found)
 
 
 def _start_spark(job: background_jobs.Job) -> None:
@@ -134,11 +160,6 @@ def _sql_key(opened: OpenedTable) -> str:
 
 def _asked_key(opened: OpenedTable) -> str:
     return f"query.asked.{opened.ref.location}"
-
-
-def _engine() -> str:
-    """Let the reader choose the engine."""
-    return str(st.session_state.get(ENGINE, commands.PLAIN))
 
 
 def _form(opened: OpenedTable, history: History | None, at: str, before: str | None, found: AsOf | None) -> str:
@@ -161,14 +182,10 @@ def _form(opened: OpenedTable, history: History | None, at: str, before: str | N
         with beside:
             schema = found.schema if found is not None else opened.heads.main.schema
             if schema is not None:
-                column_list.draw(opened.heads, schema, opened.ref.name, EDITOR, has_before=has_before)
+                answered = asked.question.sql if asked else None
+                column_list.draw(opened.heads, schema, opened.ref.name, EDITOR, has_before=has_before, asked=answered)
         with st.container(horizontal=True, vertical_alignment="bottom", key="query_controls"):
-            st.selectbox(words.ROW_CAP, CAPS, index=1, key=CAP, format_func=lambda rows: f"{rows:,}", width=140)
-            st.selectbox(words.TIMEOUT, TIMEOUTS_S, index=1, key=TIMEOUT, width=140)
-            if permissions.has_connectors():
-                by, said = words.QUERY_ENGINES, words.QUERY_ENGINE_HELP
-                st.selectbox(words.QUERY_ENGINE, by, key=ENGINE, format_func=by.__getitem__, help=said, width=200)
-            st.checkbox(words.HOLD, key=HOLD, help=words.HOLD_HELP, disabled=not permissions.is_on(opened.listing))
+            limits.draw(opened.listing)
             st.form_submit_button(
                 words.RUN,
                 type="primary",
@@ -184,13 +201,13 @@ def _form(opened: OpenedTable, history: History | None, at: str, before: str | N
 def _submit(opened: OpenedTable, history: History, at: str, before: str | None) -> None:
     sql = str(st.session_state[_sql_key(opened)]).strip()
     url_state.put(sql=sql)
+    limits.put()
     st.session_state[f"{_sql_key(opened)}.linked"] = url_state.get("sql")
     if not sql or is_call(sql):  # the page plans a CALL; its own button runs it
         return
     id, table = str(uuid.uuid4()), loading.table(opened.ref.location)
-    row_cap, timeout_s = st.session_state[CAP], st.session_state[TIMEOUT]
-    engine = _engine()
-    is_held = st.session_state[HOLD] and permissions.is_on(opened.listing)
+    row_cap, timeout_s = limits.row_cap(), limits.timeout_s()
+    is_held = limits.is_held(opened.listing)
     entry = {
         "at_ms": time.time_ns() // 1_000_000,
         "warehouse": url_state.get("warehouse"),
@@ -201,20 +218,61 @@ def _submit(opened: OpenedTable, history: History, at: str, before: str | None) 
         "before": before,
     }
 
-    question = Question(sql, at, before, engine)
+    question = Question(sql, at, before, limits.engine())
+    is_pair = _is_pair(opened, sql, before)
 
     def work(job: background_jobs.Job) -> object:
         point = resolve(history.heads, at)
         if is_held:  # a temporary tag pins the version during the query; report the requested version
             hold(table, point, HELD_MS, time.time_ns() // 1_000_000)
-        answer = _query(job, opened, history, question._replace(at=point.point), row_cap, timeout_s)
-        return replace(answer, point=point), _note(entry, answer)  # keep the rule of the request
+
+        def ask(of: AsOf, second: str | None) -> QueryAnswer:
+            exactly = question._replace(at=of.point, before=second)
+            # keep the rule of the request
+            return replace(_query(job, opened, history, exactly, row_cap, timeout_s), point=of)
+
+        if not is_pair or before is None:
+            answer = ask(point, before)
+            return answer, _note(entry, answer)
+        earlier = resolve(history.heads, before)
+        found = _pair(sql, (earlier, point), lambda of: _attempt(job, lambda: ask(of, None)))
+        return found, _note(entry, found.answers[-1])
 
     asked: SubmittedQuery | None = st.session_state.get(_asked_key(opened))
-    spark_job.stop(asked.id if asked else None)
+    last = None
+    if asked is not None:
+        spark_job.stop(asked.id)
+        last = replace(asked, earlier=None) if _is_answered(asked) else asked.earlier
     job = background_jobs.submit(id, KIND, opened.ref.location, work)
-    st.session_state[_asked_key(opened)] = SubmittedQuery(id, question, entry)
+    st.session_state[_asked_key(opened)] = SubmittedQuery(id, question, entry, last)
     job.wait(spark_job.QUICK_S)
+
+
+def _is_pair(opened: OpenedTable, sql: str, before: str | None) -> bool:
+    """Return whether a statement runs at both versions: there is a second one, and it does not name that itself."""
+    return before is not None and not commands.names_both(sql, opened.ref.name)
+
+
+def _attempt(job: background_jobs.Job, ask: Callable[[], QueryAnswer]) -> QueryAnswer | SnapscopeError:
+    """Run the statement at one of two versions; that it fails there is an answer, too."""
+    try:
+        return ask()
+    except SnapscopeError as error:
+        if job.cancelled.is_set():
+            raise
+        return error
+
+
+def _pair(sql: str, points: tuple[AsOf, AsOf], ask: Callable[[AsOf], QueryAnswer | SnapscopeError]) -> AnswerPair:
+    """Ask at both versions, the earlier one first; raises what went wrong if neither answers."""
+    before, after = map(ask, points)
+    names = points[0].point, points[1].point
+    if isinstance(before, SnapscopeError) or isinstance(after, SnapscopeError):
+        if isinstance(before, SnapscopeError) and isinstance(after, SnapscopeError):
+            raise after
+        return AnswerPair(names, before, after, None)
+    keys = points[1].schema.primary_keys
+    return AnswerPair(names, before, after, compared_answers.compare(sql, before, after, keys))
 
 
 def _query(
@@ -222,6 +280,8 @@ def _query(
 ) -> QueryAnswer:
     from core.spark.query import query  # Spark is slow to import, and only needed here
 
+    query_id = f"{job.id}.{question.at}"
+    spark_job.asks(job, query_id)
     return query.query(
         loading.table(opened.ref.location),
         question.sql,
@@ -230,7 +290,7 @@ def _query(
         since=question.before if commands.asks_for_changes(question.sql) else None,
         row_cap=row_cap,
         timeout_s=timeout_s,
-        query_id=job.id,
+        query_id=query_id,
         on_progress=spark_job.progress(job),
         history=history,
         engine=question.engine,
@@ -248,13 +308,20 @@ def _note(entry: kept.Entry, answer: QueryAnswer) -> SnapscopeError | None:
 
 
 def _answer(
-    opened: OpenedTable, found: tuple[QueryAnswer, SnapscopeError | None], history: History, asked: SubmittedQuery
-) -> None:
+    opened: OpenedTable, found: tuple[QueryAnswer | AnswerPair, SnapscopeError | None], history: History,
+    asked: SubmittedQuery,
+) -> None:  # fmt: skip
     answer, problem = found
     if problem is not None:
         st.html(markup.note("warning", f"{words.NOT_NOTED} {problem}"))
-    exactly = asked.question._replace(at=answer.point.point)  # a name may move in the meantime
-    rows.draw(answer, history, asked.id, lambda: _count(opened, history, asked.id, exactly))
+
+    def count(at: str) -> None:
+        _count(opened, history, f"{asked.id}.{at}", asked.question._replace(at=at))
+
+    if isinstance(answer, AnswerPair):
+        compared.draw(answer, history, asked.id, count)
+        return
+    rows.draw(answer, history, asked.id, lambda: count(answer.point.point))  # a name may move in the meantime
 
 
 def _count(opened: OpenedTable, history: History, id: str, question: Question) -> None:
@@ -279,8 +346,9 @@ def _counted(found: QueryAnswer) -> None:
 
 
 def _begin_count(opened: OpenedTable, history: History, id: str, question: Question) -> None:
-    counted = question._replace(sql=cells.counting(question.sql))
-    timeout_s = st.session_state[TIMEOUT]
+    is_pair = _is_pair(opened, question.sql, question.before)
+    counted = question._replace(sql=cells.counting(question.sql), before=None if is_pair else question.before)
+    timeout_s = limits.timeout_s()
     job = background_jobs.submit(
         str(uuid.uuid4()),
         KIND,

@@ -26,8 +26,8 @@ PAGES: Mapping[str, tuple[str, str]] = {
 
 WAREHOUSE = N_("Warehouse")
 WAREHOUSE_HELP = N_(
-    "A warehouse, a database directory or one table: a path, any fsspec URL (s3://, oss://, gs:// "
-    "…), or iceberg://CATALOG."
+    "Choose one that was opened before, or type another: a warehouse, a database directory or one table; a path, "
+    "any fsspec URL (s3://, oss://, gs:// …), or iceberg://CATALOG."
 )
 WAREHOUSE_HINT = N_("/data/warehouse or s3://bucket/warehouse")
 TABLE = N_("Table")

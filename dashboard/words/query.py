@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.model.query_answer import QueryAnswer
 from dashboard.formatting import units
-from dashboard.formatting.language import N_, _, ngettext
+from dashboard.formatting.language import N_, _, listing, ngettext
 from dashboard.words.explanations import Rule
 
 SQL = "SQL"
@@ -42,7 +42,10 @@ def sql_help(name: str, before: str | None) -> str:
     if before is None:
         return text
     return _(
-        ("{text} The second version is {before}, or t_before; what changed from it to the first is t_changes."),
+        (
+            "{text} It runs at both versions, side by side; once if it names the second one, which is {before}, or "
+            "t_before, or what changed from it to the first, t_changes."
+        ),
         text=text,
         before=before,
     )
@@ -102,6 +105,13 @@ COUNT_ALL_HELP = N_(
 
 
 # The editor's help and examples
+COMPLETIONS = N_("Completions")
+COMPLETION_KINDS = {
+    "column": N_("column", context="completion"),
+    "table": N_("table", context="completion"),
+    "keyword": N_("keyword", context="completion"),
+    "function": N_("function", context="completion"),
+}
 COLUMNS = N_("Columns")
 ALSO_TABLES = N_("Other things to ask")
 COLUMN_INSERT = N_("Click writes the name into the editor")
@@ -109,8 +119,8 @@ COLUMN_MARKS = {"partition": N_("partition"), "primary": N_("key"), "required": 
 EXAMPLES_TITLE = N_("Query any version")
 EXAMPLES_TEXT = N_(
     "Choose a version above, write SQL, press Run or Ctrl+Enter: `t` is the table at that "
-    "version, whatever happened to it since. A second version under Compare with is "
-    "`t_before`. Or start from one of these:"
+    "version, whatever happened to it since. With a second version under Compare with, the statement "
+    "runs at both, side by side; it can also name that one itself: `t_before`. Or start from one of these:"
 )
 EXAMPLES = {
     "rows": N_("First rows"),
@@ -145,6 +155,7 @@ CHART_X = N_("X axis")
 CHART_Y = N_("Y axis")
 CHART_NOTHING = N_("The answer has no numeric column to draw. Count or sum something.")
 QUESTION_CHANGED = N_("Inputs changed. Run again.")
+EARLIER_ANSWER = N_("The previous answer, of this statement:")
 NOT_NOTED = N_("The answer is correct, but it could not be written to the history.")
 
 
@@ -177,6 +188,71 @@ def chart_cut(shown: int, count: int) -> str:
         count,
         shown=shown,
     )
+
+
+# One statement at two versions
+ANSWER_SIDES = {
+    "added": N_("+ only in the chosen version"),
+    "removed": N_("\N{MINUS SIGN} only in the other"),
+    "changed": N_("± changed"),
+    "same": N_("= equal"),
+    "unknown": N_("? not in both answers"),
+}
+EQUAL_TOO = N_("Equal rows, too")
+EQUAL_TOO_HELP = N_("Shows the rows that are the same in both answers, in the order of the chosen version's answer.")
+ANSWERS_EQUAL = N_("Both versions answer the same.")
+ANSWERS_CUT = N_(
+    "An answer may go on after its last row here: the row cap or a LIMIT cuts it off. Rows marked ? are in one "
+    "answer only, as far as shown. Order the rows, filter them, or raise the limit."
+)
+COMPARED_NOUN = N_("rows", context="counted")
+COMPARED_NAME = "compared"
+
+
+def column_at(name: str, point: str) -> str:
+    return f"{name} @ {point}"
+
+
+def answer_views(before: str, at: str) -> dict[str, str]:
+    return {"both": _("Side by side"), "before": _("Only {point}", point=before), "at": _("Only {point}", point=at)}
+
+
+def answer_side(kind: str, count: int) -> str:
+    """`3 changed`, `38 equal`."""
+    return f"{units.count(count)} {_(ANSWER_SIDES_COUNTED[kind])}"
+
+
+ANSWER_SIDES_COUNTED = {
+    "added": N_("added"),
+    "removed": N_("removed"),
+    "changed": N_("changed"),
+    "same": N_("equal"),
+    "unknown": N_("not in both answers"),
+}
+
+
+def matched_by(by: tuple[str, ...]) -> str:
+    if by == ("",):
+        return _("One row each")
+    if not by:
+        return _("Equal rows matched: no columns tell the rows apart")
+    return _("Rows matched by {columns}", columns=listing(by))
+
+
+def no_answer_at(point: str, why: str) -> str:
+    return _("No answer at {point}: {why}", point=point, why=why)
+
+
+HOW_COMPARED = Rule(
+    N_("One statement at two versions"),
+    N_("The answers of the same statement at two versions: rows of one only, rows that differ, rows that are equal."),
+    N_("Both snapshots are resolved before the first of the two runs starts, which then run one after the other."),
+    N_(
+        "Rows are matched by the primary key if the answers hold it, else by the first columns whose values no answer "
+        "repeats; FLOAT, DOUBLE and DECIMAL match nothing. Without such columns only equal rows match."
+    ),
+    N_("Rows; cells that differ stand in two columns, one for each version."),
+)
 
 
 # History and saved queries

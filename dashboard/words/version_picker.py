@@ -48,3 +48,14 @@ def elsewhere(branch: str, wanted: str) -> str:
 
 def elsewhere_next(wanted: str) -> str:
     return _("Choose a version of {wanted}.", wanted=wanted)
+
+
+CALENDAR = N_("Choose a day")
+CALENDAR_BEFORE = N_("Previous month")
+CALENDAR_AFTER = N_("Next month")
+CALENDAR_TIME = N_("Time")
+CALENDAR_COMMITS = N_("commits: {count}")
+
+
+def calendar_hint(zone: str) -> str:
+    return _("Marked days have commits. A day without a time means its end, {zone}.", zone=zone)

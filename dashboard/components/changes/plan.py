@@ -21,7 +21,7 @@ from core.planning.confirmation import Danger, danger
 from core.table import resolve
 from dashboard import background_jobs, permissions, settings, words
 from dashboard import data as loading
-from dashboard.components import explain_figure, grid, reports
+from dashboard.components import explain_figure, grid, inputs, reports
 from dashboard.components.changes import running_change, runs
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import retention_curve
@@ -75,22 +75,23 @@ def details(opened: OpenedTable, plan: Plan, history: History) -> None:
             st.html(markup.table(words.ORPHAN_HEADS, branches.orphans(plan)))
     if plan.change.is_expiry:
         retention_curve.next_commit(opened, history, plan.change.branch)
-    panes: dict[str, Callable[[], None]] = {
-        words.VERDICTS: lambda: _verdicts(opened, plan, history),
-        words.freed_files(len(plan.frees)): lambda: _files(opened, plan),
-        words.NATIVE: lambda: retention_curve.beside(history, plan),
-        words.STEPS: lambda: _steps(plan),
-        words.HOW: lambda: _computed(opened, plan),
+    panes: dict[str, tuple[str, Callable[[], None]]] = {
+        "ended": (words.ended_files(len(plan.leaving)), lambda: _ended(opened, plan)),
+        "verdicts": (words.VERDICTS, lambda: _verdicts(opened, plan, history)),
+        "files": (words.freed_files(len(plan.frees)), lambda: _files(opened, plan)),
+        "native": (words.NATIVE, lambda: retention_curve.beside(history, plan)),
+        "steps": (words.STEPS, lambda: _steps(plan)),
+        "how": (words.HOW, lambda: _computed(opened, plan)),
     }
     if not opened.heads.capabilities.simulates_engine:
-        del panes[words.NATIVE]
+        del panes["native"]
     if isinstance(plan.change, CleanOrphans):  # what it deletes belongs to no version
-        del panes[words.VERDICTS]
-    if len(plan.leaving):
-        panes = {words.ended_files(len(plan.leaving)): lambda: _ended(opened, plan), **panes}
-    for tab, fill in zip(st.tabs(list(panes)), panes.values(), strict=True):
+        del panes["verdicts"]
+    if not len(plan.leaving):
+        del panes["ended"]
+    for name, tab in inputs.tabs("tab", {name: label for name, (label, _) in panes.items()}, _kind(plan)).items():
         with tab:
-            fill()
+            panes[name][1]()
 
 
 def _figures(opened: OpenedTable, plan: Plan, price: Price | None) -> None:

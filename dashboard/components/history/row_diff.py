@@ -11,7 +11,7 @@ from core.model.row_diff import RowDiff
 from core.model.time_travel import AsOf
 from dashboard import background_jobs, words
 from dashboard import data as loading
-from dashboard.components import grid, spark_job
+from dashboard.components import grid, inputs, spark_job
 from dashboard.components.frame import OpenedTable
 from dashboard.formatting import markup
 from dashboard.view_models import differences
@@ -63,11 +63,8 @@ def _show(found: RowDiff) -> None:
         return
     if found.truncated:
         st.html(markup.note("warning", words.rows_capped(len(found.changes))))
-    kinds = [kind for kind in words.ROW_SIDES if getattr(found, kind)]
-    chosen = st.pills(
-        words.ROW_KINDS_SHOWN, kinds, key="rows.kinds", selection_mode="multi", format_func=words.ROW_SIDES.__getitem__,
-        help=words.ROW_KINDS_HELP, label_visibility="collapsed",
-    ) if len(kinds) > 1 else ()  # fmt: skip
+    kinds = {kind: label for kind, label in words.ROW_SIDES.items() if getattr(found, kind)}
+    chosen = inputs.kinds(words.ROW_KINDS_SHOWN, "kinds", kinds, words.ROW_KINDS_HELP) if len(kinds) > 1 else ()
     frame, meanings, labels = differences.rows(found, chosen)
     if frame.empty:
         st.html(markup.note("info", words.NO_ROW_OF_KIND))

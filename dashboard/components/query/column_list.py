@@ -1,4 +1,5 @@
-"""The columns and tables that a statement can use, listed next to the editor. A click inserts the name."""
+"""The columns and tables that a statement can use, listed next to the editor and completed in it. A click inserts the
+name."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import streamlit as st
 from core.model.references import Heads, Schema
 from core.safe_text import shortened
 from dashboard import words
+from dashboard.components.query import sql_editor
 from dashboard.view_models import examples
 
 _HERE = Path(__file__).parent
@@ -20,8 +22,11 @@ _draw = st.components.v2.component(
 )
 
 
-def draw(heads: Heads, schema: Schema, name: str, editor: str, *, has_before: bool) -> None:
-    """Draw the list; `editor` is the key of the container of the text area."""
+def draw(heads: Heads, schema: Schema, name: str, editor: str, *, has_before: bool, asked: str | None = None) -> None:
+    """Draw the list; `editor` is the key of the container of the text area, `asked` the statement of its answer."""
+    columns = examples.columns(heads, schema)
+    tables = examples.tables(name, heads.capabilities, has_before=has_before)
+    sql_editor.draw(editor, [each.written for each in columns], tables, asked=asked)
     _draw(
         key="query_columns",
         data={
@@ -37,8 +42,8 @@ def draw(heads: Heads, schema: Schema, name: str, editor: str, *, has_before: bo
                     "marks": [words.COLUMN_MARKS[mark] for mark in each.marks],
                     "comment": each.comment and shortened(each.comment),
                 }
-                for each in examples.columns(heads, schema)
+                for each in columns
             ],
-            "tables": list(examples.tables(name, heads.capabilities, has_before=has_before)),
+            "tables": list(tables),
         },
     )

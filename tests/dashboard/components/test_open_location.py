@@ -154,6 +154,9 @@ def test_what_a_reader_types_or_picks_is_opened(lake: Path, tmp_path: Path) -> N
     other = TableBuilder(tmp_path / "other" / "db.db" / "orders")
     other.commit([other.file(10)])
     page = by_address("timeline", table="shop.clicks")
-    page.test.text_input(key="frame.warehouse").input(str(tmp_path / "other"))
+    box = page.test.selectbox(key="frame.warehouse")
+    box.options.append(str(tmp_path / "other"))  # like a typed one
+    box.set_value(str(tmp_path / "other"))
     assert "orders" in page.run().text
+    assert page.test.session_state["snapscope.page"] == "overview", "on Home of the other warehouse"
     assert words.OPEN_TITLE not in page.text

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core import user_state
-from core.errors import Corrupt
+from core.errors import Corrupt, Invalid
 from core.model.query_answer import QueryAnswer
 from core.spark.query import query as spark_query
 from core.table import open_table, resolve
@@ -28,9 +28,10 @@ from dashboard.formatting import cells, exports
 from dashboard.formatting.palette import palette
 from dashboard.view_models import saved_queries
 from tests.support.builders import TableBuilder
-from tests.support.dashboard.pages import Open, Page
+from tests.support.dashboard.pages import Open, Page, newest_job
 
 SUM = "SELECT sum(a) AS n FROM t"
+BOTH, FAILS = "SELECT a, n FROM t", "SELECT a, n, note FROM t"
 
 
 @pytest.fixture
@@ -53,6 +54,10 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         found = resolve(how["history"].heads, how["at"])
         if sql == cells.counting(SUM):
             rows = pa.table({"count": [98_765]})
+        if sql == FAILS and how["at"] == "1":
+            raise Invalid("there is no column {name}", name="note")
+        if sql in (BOTH, FAILS):
+            rows = pa.table({"a": [1, 2], "n": [10, 20 + found.snapshot.id]})
         return QueryAnswer(rows, how["row_cap"] == 100, 0.25, 1, 2, found, None, "plain Spark (local)")
 
     monkeypatch.setattr(spark_query, "query", answer)
@@ -63,10 +68,10 @@ def run(page: Page, sql: str) -> Page:
     page.test.text_area[0].set_value(sql)
     next(each for each in page.test.button if each.label == words.RUN).click()
     page.run()
-    limit = time.monotonic() + 300
-    while words.QUERY_CANCELLED not in page.text and "rows as of" not in page.text and time.monotonic() < limit:
-        page.run()
-    return page
+    job = newest_job("query")
+    assert job is not None
+    assert job.wait(300)
+    return page.run()
 
 
 def test_opening_the_page_starts_spark_behind_it(
@@ -99,8 +104,11 @@ def test_an_answer_stands_beside_its_question_and_is_kept(
     page.test.selectbox(key="pick.point").set_value("1")
     page.run()
     assert words.QUESTION_CHANGED in page.text
-    assert "rows as of" not in page.text
+    before, _, after = page.text.partition(words.EARLIER_ANSWER)
+    assert "rows as of" not in before
+    assert "1,200 rows as of 2; read 1 of 2" in after, "it stays, below its own statement"
     run(page, SUM)
+    assert words.EARLIER_ANSWER not in page.text
     assert [each["at"] for each in answered] == ["2", "1"]
     # the history leads back to the first one
     [newer, older] = saved_queries.entries(user_state.read(saved_queries.HISTORY, []), saved_queries.HISTORY)
@@ -130,6 +138,7 @@ def test_all_rows_of_an_answer_that_was_cut_off_are_counted_where_it_was_asked(
     page.test.selectbox(key="query.cap").set_value(100)
     assert words.COUNT_ALL not in page.text
     run(page, f"{SUM} ;")
+    assert page.test.query_params["limit"] == "100"
     assert "read 1 of 2 current files" in page.text
     next(each for each in page.test.button if each.label == words.COUNT_ALL).click()
     page.run()
@@ -137,6 +146,37 @@ def test_all_rows_of_an_answer_that_was_cut_off_are_counted_where_it_was_asked(
     assert [(each["at"], each["row_cap"]) for each in answered] == [("1", 100), ("1", 1)]
     run(page, SUM)
     assert words.counted_all(98_765) not in page.text, "it was of the answer before"
+
+
+def test_a_statement_runs_at_two_versions_side_by_side(
+    warehouse: Path, open_page: Open, answered: list[dict[str, Any]]
+) -> None:
+    page = open_page("query", warehouse, table="shop.orders", before="1", limit="10000", seconds="300", equal="1")
+    run(page, BOTH)
+    assert [(each["at"], each["before"], each["row_cap"], each["timeout_s"]) for each in answered] == [
+        ("1", None, 10_000, 300),
+        ("2", None, 10_000, 300),
+    ]
+    assert "0 added · 0 removed · 1 changed · 1 equal · Rows matched by a" in page.text
+    assert "2 rows as of 1; read 1 of 2" in page.text
+    assert "2 rows as of 2; read 1 of 2" in page.text
+    assert "n @ 1" not in page.test.dataframe[0].value.columns  # names of columns are numbers: they may be anything
+    assert page.test.dataframe[0].value.to_numpy().tolist() == [
+        [words.ANSWER_SIDES["same"], "1", "10", "10"],
+        [words.ANSWER_SIDES["changed"], "2", "21", "22"],
+    ]
+    assert "--at 1 snapscope query" in page.text
+    # both are also there on their own, and the address says which is shown
+    alone = run(open_page("query", warehouse, table="shop.orders", before="1", answer="before"), BOTH)
+    assert "2 rows as of 1" in alone.text
+    assert "2 rows as of 2" not in alone.text
+    # where it fails at one version, the other one still answers
+    run(page, FAILS)
+    assert "No answer at 1: there is no column note" in page.text
+    assert "2 rows as of 2; read 1 of 2" in page.text
+    # a statement that names the second version runs once
+    run(page, "SELECT count(*) FROM t_before")
+    assert (answered[-1]["at"], answered[-1]["before"]) == ("2", "1")
 
 
 def test_the_name_of_a_table_is_no_markdown_beside_the_editor(tmp_path: Path, open_page: Open) -> None:

@@ -1,0 +1,240 @@
+"""Perform the tasks that people open Snapscope for, in a real browser, and count clicks, texts typed and seconds.
+
+    python benchmarks/tasks.py [--demo DIRECTORY] [--tasks WORD,WORD]
+
+Each task starts on Home of the demo and ends when its answer can be seen; typing one text counts once, however long it
+is, and so does a key that stands for a click. The demo is copied, because some tasks change it; without --demo it is
+built first, which takes minutes. Seconds are the server's and the browser's alone: nobody has to think, read or aim.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect, sync_playwright
+
+from core import serve
+from core.demo import build as making
+from core.table import open_table
+from dashboard import words
+
+TABLE = "sales.orders"
+QUIET = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+  && !document.querySelector('[data-testid=stSkeleton]')"""
+NEWEST = """() => { const graph = document.querySelector('.js-plotly-plot'), at = graph.getBoundingClientRect();
+  const { xaxis, yaxis } = graph._fullLayout;
+  const marks = graph._fullData.filter(d => d.yaxis === 'y' && d.mode === 'markers' && d.customdata);
+  const all = marks.flatMap(d => d.x.map((x, i) => [at.x + xaxis._offset + xaxis.d2p(x),
+    at.y + yaxis._offset + yaxis.d2p(d.y[i]), d.customdata[i][0]])).filter(d => /^\\d+$/.test(d[2]));
+  return all.sort((a, b) => b[2] - a[2]); }"""
+
+
+class Hand:
+    """A reader whose every action is counted."""
+
+    def __init__(self, page: Page, newest_tagged: str) -> None:
+        self.page, self.newest_tagged, self.clicks, self.texts = page, newest_tagged, 0, 0
+
+    def click(self, at: Locator) -> None:
+        self.clicks += 1
+        at.click()
+        self.rest()
+
+    def row(self, number: int) -> None:
+        """Click a row of the first grid, which is drawn on a canvas."""
+        self.clicks += 1
+        self.page.locator('[data-testid="stDataFrame"]').first.click(position={"x": 18, "y": 52 + 35 * number})
+        self.rest()
+
+    def mark(self, x: float, y: float, _point: str, *, shift: bool = False) -> None:
+        self.clicks += 1
+        self.page.mouse.move(x, y)
+        if shift:
+            self.page.keyboard.down("Shift")
+        self.page.mouse.click(x, y)
+        if shift:
+            self.page.keyboard.up("Shift")
+        self.rest()
+
+    def marks(self) -> list[tuple[float, float, str]]:
+        self.page.wait_for_selector(".js-plotly-plot .scatterlayer .point", state="attached")
+        found: list[tuple[float, float, str]] = self.page.evaluate(NEWEST)
+        return found
+
+    def write(self, text: str) -> None:
+        self.texts += 1
+        self.page.keyboard.type(text)
+        self.page.keyboard.press("Enter")
+        self.rest()
+
+    def press(self, key: str) -> None:
+        self.clicks += 1
+        self.page.keyboard.press(key)
+
+    def rest(self) -> None:
+        """Wait until the page that the last action leads to is drawn."""
+        self.page.wait_for_timeout(60)
+        self.page.wait_for_function(QUIET)
+
+    def table(self) -> None:
+        self.click(self.page.locator(".st-key-overview_table").get_by_role("link", name=TABLE, exact=True))
+
+    def open(self, page: str) -> None:
+        self.click(self.page.get_by_test_id("stTopNavLink").filter(has_text=words.PAGES[page][0]).first)
+
+    def see(self, at: Locator, text: str | re.Pattern[str]) -> None:
+        expect(at.first).to_contain_text(text, timeout=300_000)
+
+
+def as_of_tuesday(me: Hand) -> None:
+    """What did the table look like on Tuesday at 08:00?"""
+    me.table()
+    me.click(me.page.get_by_role("combobox", name=words.VERSION))
+    me.write("tuesday 08:00")
+    me.see(me.page.locator(".snap-picked"), re.compile(r"→ Snapshot \d+"))
+    me.see(me.page.locator(".snap-panel-title"), "Snapshot")
+
+
+def last_night(me: Hand) -> None:
+    """What did the newest load change, and is that usual?"""
+    me.table()
+    me.mark(*me.marks()[0])
+    me.see(me.page.locator(".stMainBlockContainer"), re.compile(r"added [\d,]+ rows in \d+ files?"))
+
+
+def tag_reclaims(me: Hand) -> None:
+    """What does deleting a tag reclaim?"""
+    me.table()
+    me.open("tags")
+    me.row(2)
+    me.click(me.page.get_by_text(re.compile("what that reclaims$")))
+    me.see(me.page.locator(".snap-headline"), "deletes 1 tag")
+
+
+def expire_month(me: Hand) -> None:
+    """What would expiring everything older than 30 days reclaim?"""
+    me.table()
+    me.open("retention")
+    me.click(me.page.get_by_text(words.PRESET["older"], exact=True))
+    me.see(me.page.locator(".st-key-plan_footer"), re.compile(r"\d"))
+
+
+def newest_five(me: Hand) -> None:
+    """What would keeping the newest 5 reclaim?"""
+    me.table()
+    me.open("retention")
+    me.click(me.page.get_by_text(words.PRESET["newest"], exact=True))
+    me.see(me.page.locator(".st-key-plan_footer"), "Reclaims")
+
+
+def compare_loads(me: Hand) -> None:
+    """What differs between two versions?"""
+    me.table()
+    me.mark(*me.marks()[0])
+    me.page.wait_for_timeout(500)  # the chart gives way to the panel beside it
+    me.mark(*me.marks()[-1], shift=True)
+    me.see(me.page.locator(".snap-stat"), "Net")
+
+
+def query_both(me: Hand) -> None:
+    """What does one statement answer at two versions?"""
+    me.table()
+    me.open("query")
+    me.click(me.page.get_by_role("combobox", name=words.QUERY_BEFORE))
+    me.write("latest~3")
+    box = me.page.get_by_role("textbox", name=words.SQL, exact=True)
+    me.click(box)
+    me.page.keyboard.press("Control+a")
+    me.texts += 1
+    me.page.keyboard.type("SELECT dt, count(*) AS n FROM t GROUP BY dt ")
+    me.press("Control+Enter")
+    me.see(me.page.locator(".st-key-query_answer .snap-stat"), "matched by dt")
+
+
+def unfamiliar_table(me: Hand) -> None:
+    """Open a table by a part of its name."""
+    me.press("Control+k")
+    me.write("clicks")
+    me.see(me.page.locator(".snap-head"), "clicks")
+
+
+def drop_and_restore(me: Hand) -> None:
+    """Delete the newest tag, then create it again at its snapshot."""
+    snapshot = me.newest_tagged
+    me.table()
+    me.open("tags")
+    me.row(0)
+    tag = me.page.locator(".snap-panel-title").first.inner_text().removeprefix("tag:")
+    me.click(me.page.get_by_test_id("stCheckbox").get_by_text(words.WRITABLE, exact=True))
+    me.click(me.page.get_by_text(re.compile("what that reclaims$")))
+    confirm = me.page.get_by_role("textbox", name=re.compile("to confirm"))
+    if confirm.count():
+        me.click(confirm.first)
+        me.write(tag)
+    me.click(me.page.get_by_role("button", name=words.CARRY_OUT))
+    me.see(me.page.locator(".stMainBlockContainer"), re.compile("^Done|Done:|deleted", re.IGNORECASE))
+    me.click(me.page.get_by_role("combobox", name=words.VERSION))
+    me.write(snapshot)
+    me.click(me.page.get_by_role("textbox", name=words.TAG_NAME))
+    me.write(tag)
+    me.click(me.page.get_by_role("button", name=words.CREATE, exact=True))
+    me.see(me.page.locator(".stMainBlockContainer"), f"Created tag/tag-{tag}.")
+
+
+TASKS: dict[str, Callable[[Hand], None]] = {
+    each.__name__: each
+    for each in (
+        as_of_tuesday, last_night, tag_reclaims, expire_month, newest_five, compare_loads, query_both,
+        unfamiliar_table, drop_and_restore,
+    )
+}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--demo", type=Path, help="a demo warehouse that is there already")
+    parser.add_argument("--tasks", default=",".join(TASKS), help="names of tasks, in their order")
+    parser.add_argument("--chromium", default="/usr/bin/chromium")
+    args = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="snapscope-tasks-")))
+        os.environ["SNAPSCOPE_STATE"] = str(folder / "state")
+        own = folder / "demo"
+        if args.demo:
+            shutil.copytree(args.demo, own, ignore=shutil.ignore_patterns("orders_iceberg"))  # its paths are absolute
+        else:
+            making.build(str(own), now_ms=time.time_ns() // 1_000_000)
+        found = serve.start([str(own)], 0)  # pages may change a demo
+        stack.callback(found.process.terminate)
+        playwright = stack.enter_context(sync_playwright())
+        browser = playwright.chromium.launch(executable_path=args.chromium, args=["--no-sandbox", "--disable-gpu"])
+        stack.callback(browser.close)
+        page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        page.set_default_timeout(120_000)
+        page.goto(found.address)
+        heads = open_table(str(own / "sales.db" / "orders")).heads()
+        newest = str(heads.main.tags[-1].snapshot.id)
+        home = f"{found.address.partition('?')[0]}"
+        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; clicks and keys that stand for one, texts typed")
+        print(f"{'task':64} {'clicks':>7} {'texts':>6} {'seconds':>8}")
+        for name in args.tasks.split(","):
+            page.goto(home)
+            page.wait_for_selector(".st-key-overview_table a")
+            me = Hand(page, newest)
+            me.rest()
+            started = time.perf_counter()
+            TASKS[name](me)
+            took = time.perf_counter() - started
+            print(f"{(TASKS[name].__doc__ or name).strip():64} {me.clicks:>7} {me.texts:>6} {took:>8.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
