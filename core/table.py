@@ -25,7 +25,7 @@ from core.model.expiry import Forecast
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads, ObjectKind
-from core.model.time_travel import AsOf
+from core.model.time_travel import UNWRITTEN, AsOf
 from core.planning import outside_roots
 from core.storage.store import LOCAL, Store
 
@@ -191,6 +191,16 @@ class Table:
 def open_table(location: str) -> Table:
     """Open the table at a path or URL, or by a name that its format understands. Raises `NotFound` if there is none."""
     return Table(registry.opened(location))
+
+
+def readable(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
+    """As `resolve`, and `latest` of a table without snapshots: its current columns and no rows."""
+    return unwritten(heads, point, branch) or resolve(heads, point, branch)
+
+
+def unwritten(heads: Heads, point: str, branch: str = MAIN) -> AsOf | None:
+    """What `latest` is in a table without snapshots, where that can be read; None for all else."""
+    return registry.of(heads).unwritten(heads) if (point, branch) == (UNWRITTEN, MAIN) else None
 
 
 def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:

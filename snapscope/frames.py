@@ -141,7 +141,7 @@ RENAMED = {"bytes": "size_bytes", "schema_id": "schema"}
 
 def files(history: History, point: AsOf) -> pa.Table:
     """List the current files of a version, by path. `content` distinguishes delete files from data files."""
-    return shaped(history.files_at(history.require(point.point)), FILES)
+    return shaped(history.files_of(point.point), FILES)
 
 
 def shaped(found: pa.Table, columns: Mapping[str, Any]) -> pa.Table:

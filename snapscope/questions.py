@@ -16,7 +16,7 @@ from core.reports import json as reports
 from core.spark.query.bisect import search
 from core.spark.read.removed_points import resolved
 from core.table import Table as Opened
-from core.table import resolve
+from core.table import readable, resolve
 from snapscope import answers, frames
 from snapscope.answers import AsOf, Bisect, Diff, FileLifetime, RowDiff
 from snapscope.frames import F
@@ -114,7 +114,8 @@ class Questions(Generic[F]):
         Example:
             >>> table.schema(at="tag:v1")
         """
-        return self._frame(frames.schema(self._point(at).schema))
+        heads = self._table.heads()
+        return self._frame(frames.schema(readable(heads, point_of(at, heads, self._zone), self._branch).schema))
 
     def files(self, at: Time = "latest") -> F:
         """List the current data files of a version, by path. For an Iceberg table, delete files are included.
@@ -127,7 +128,7 @@ class Questions(Generic[F]):
             >>> table.files(at="tag:v1")["size_bytes"].sum()
         """
         history = self._history()
-        return self._frame(frames.files(history, resolve(history.heads, self._version(at), self._branch)))
+        return self._frame(frames.files(history, readable(history.heads, self._version(at), self._branch)))
 
     def as_of(self, at: Time) -> AsOf:
         """Resolve a time or version to a snapshot, and explain the result.

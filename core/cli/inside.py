@@ -55,7 +55,7 @@ def _texts(rows: pa.Table) -> list[tuple[str, ...]]:
 
 def columns(args: Args) -> Answer:
     table, history, point = _opened(args)
-    files = history.files_at(history.require(point.point))
+    files = history.files_of(point.point)
     if args.file is not None:
         path = find(history, args.file, table.store.relative)
         files = files.filter(pc.equal(files["path"], path))

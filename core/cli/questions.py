@@ -17,7 +17,7 @@ from core.model.history import History
 from core.model.time_travel import AsOf, in_words, parse_time_ms
 from core.reports import json as answers
 from core.spark.read.removed_points import resolved
-from core.table import Table, open_table, resolve
+from core.table import Table, open_table, readable, resolve
 from core.units import asked_duration_ms, several, size
 
 Answer = tuple[Any, str]
@@ -38,7 +38,7 @@ def files(args: Args) -> Answer:
     table = open_table(args.table)
     history = table.history()
     heads = history.heads
-    point = resolve(heads, _point(args, "latest"), args.branch)
+    point = readable(heads, _point(args, "latest"), args.branch)
     found = answers.files(history, point)
     last = ("content", "deletes") if heads.capabilities.deletes_are_files else ("bucket", "level")
     rows = [

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from core.errors import Corrupt, ErrorCode, NotFound
 from core.model.intervals import Intervals, Ints, Mask, Shapes, shapes
 from core.model.references import Heads, Holder, HolderKind, Problem
+from core.model.time_travel import UNWRITTEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,10 @@ class History:
     def files_at(self, position: int) -> pa.Table:
         """The live data files of one version, ordered by path, as far as they could be read (see `require`)."""
         return self.files.filter(pa.array(self.live.at(position))).sort_by("path")
+
+    def files_of(self, point: str) -> pa.Table:
+        """As `files_at`, of a version that was read in full; none of a table without snapshots."""
+        return self.files.slice(0, 0) if point == UNWRITTEN else self.files_at(self.require(point))
 
     def partitions_at(self, position: int) -> pa.Table:
         """Files, rows and bytes by partition at a position; the largest first."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from core.errors import ErrorCode, Invalid
 from core.messages import Told, told
-from core.model.references import Heads, Schema, Snapshot
+from core.model.references import MAIN, Heads, Schema, Snapshot
 from core.model.time_hints import hint
 
 
@@ -32,6 +32,30 @@ class AsOf:
     engine: int | None
     engine_note: str | None
     schema: Schema
+
+
+NO_SNAPSHOT = -1
+UNWRITTEN = "latest"
+"""The point of a table to which nothing was ever committed; no holder has such a text."""
+
+
+def unwritten(schema: Schema, time_ms: int) -> AsOf:
+    """A table without snapshots: its current columns and no rows, under an id that no snapshot has."""
+    nothing = Snapshot(
+        NO_SNAPSHOT,
+        time_ms,
+        "none",
+        schema.id,
+        "",
+        0,
+        total_rows=0,
+        delta_rows=0,
+        watermark=None,
+        fields={},
+        content=b"",
+    )
+    rule = told("The table has no snapshot yet: its current columns, and no rows.")
+    return AsOf(UNWRITTEN, MAIN, nothing, rule, None, None, None, None, None, schema)
 
 
 def parse_time_ms(text: str) -> int:

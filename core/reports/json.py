@@ -40,7 +40,7 @@ def files(history: History, point: AsOf) -> list[Json]:
     columns = ["path", "bytes", "rows", "partition", "bucket", "level"]
     if history.heads.capabilities.deletes_are_files:
         columns = ["path", "bytes", "rows", "partition", "content", "offset", "referenced", "deletes"]
-    found: list[Json] = history.files_at(history.require(point.point)).select(columns).to_pylist()
+    found: list[Json] = history.files_of(point.point).select(columns).to_pylist()
     return found
 
 

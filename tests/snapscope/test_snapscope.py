@@ -31,6 +31,7 @@ from snapscope.planner import Plans
 from tests.support.builders import START_MS
 from tests.support.execution import ground, iceberg_ground
 from tests.support.execution.ground import LATE_MS
+from tests.support.iceberg_documents import document
 from tests.support.places import ROOT
 from tests.support.spark.stored import Stored
 
@@ -444,6 +445,34 @@ def test_a_table_is_read_again_when_it_has_changed(paimon: snapscope.Table[pd.Da
     assert "tag:v9" in paimon.costs()["tag"].tolist()
 
 
+def test_a_table_without_snapshots_has_columns_and_no_files(tmp_path: Path) -> None:
+    paimon = tmp_path / "p"
+    Stored(paimon, [("id", "BIGINT"), ("name", "STRING")])
+    (tmp_path / "i" / "metadata").mkdir(parents=True)
+    nothing = {"snapshots": [], "refs": {}, "snapshot-log": [], "current-snapshot-id": -1}
+    found = document(2, str(tmp_path / "i"), **nothing)
+    (tmp_path / "i" / "metadata" / "v1.metadata.json").write_text(json.dumps(found))
+    for place, columns in ((paimon, ["id", "name"]), (tmp_path / "i", ["id", "dt"])):
+        table = snapscope.open(str(place))
+        assert table.schema()["column"].tolist() == columns
+        assert table.files().empty
+        assert table.files().columns.tolist()[:3] == ["path", "size_bytes", "rows"]
+        assert asked("files", str(place)) == []
+        with pytest.raises(snapscope.NotFound):
+            table.as_of("latest")
+        with pytest.raises(snapscope.NotFound):
+            table.files(at="1")
+
+
+def test_a_paimon_table_that_lost_its_snapshots_is_not_empty(tmp_path: Path) -> None:
+    """A hint or a tag says that something was committed."""
+    stored = Stored(tmp_path / "t", [("id", "BIGINT")])
+    (tmp_path / "t" / "snapshot").mkdir(exist_ok=True)
+    (tmp_path / "t" / "snapshot" / "LATEST").write_text("3")
+    with pytest.raises(snapscope.NotFound, match="There is no snapshot"):
+        snapscope.open(str(stored.root)).files()
+
+
 # rows, through Spark -------------------------------------------------------------------------------------------------
 
 
@@ -467,3 +496,14 @@ def test_rows_are_asked_for_and_compared(spark: object, tmp_path: Path) -> None:
         {"kind": "added", "column": "id", "before": None, "after": "3"},
         {"kind": "added", "column": "name", "before": None, "after": "c"},
     ]
+
+
+@pytest.mark.spark
+def test_a_table_without_snapshots_has_no_rows(spark: object, tmp_path: Path) -> None:
+    """As Paimon reads a table that was only created; with a primary key, too."""
+    for name, keys in (("a", ()), ("k", ("id",))):
+        stored = Stored(tmp_path / name, [("id", "BIGINT NOT NULL"), ("name", "STRING")], primary_keys=keys)
+        table = snapscope.open(str(stored.root))
+        found = table.query("select * from t")
+        assert (found.columns.tolist(), len(found)) == (["id", "name"], 0)
+        assert table.query("select count(*) as n from t")["n"].tolist() == [0]

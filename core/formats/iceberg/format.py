@@ -21,7 +21,7 @@ from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable
 from core.formats.iceberg.file_paths import TableLocation, normal, same
 from core.formats.iceberg.locations import is_name
 from core.formats.iceberg.manifests import DELETED, ENTRY, IcebergManifests
-from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.metadata import Metadata, signed
 from core.formats.iceberg.plan import effects, expiry, tag_costs
 from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, read, reference, version_of
 from core.formats.iceberg.retention import cleans_incrementally
@@ -236,7 +236,8 @@ class IcebergFormat(Format):
     def _removed(self, plan: Plan, history: History) -> tuple[pa.Array, pa.Array]:
         """Return the paths of the DELETED entries that plain Java sees, by kept snapshots and by all others."""
         after = _after(plan, history)
-        stays = pa.array([int(history.holders[position].name) for position in np.flatnonzero(after)], pa.int64())
+        own = (signed(int(history.holders[position].name)) for position in np.flatnonzero(after))
+        stays = pa.array(list(own), pa.int64())
         place = self.place(_metadata(history.heads))
         is_manifest = pc.equal(history.objects["kind"], ObjectKind.MANIFEST.value).to_numpy()
 

@@ -19,7 +19,7 @@ from core.errors import SnapscopeError
 from core.formats.avro.decode import JOINT, NOTHING
 from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.manifests import ADDED, CONTENTS, DATA, DELETED, ENTRY, LIST, IcebergManifests
-from core.formats.iceberg.metadata import Metadata
+from core.formats.iceberg.metadata import Metadata, signed
 from core.formats.iceberg.references import reference
 from core.messages import clause, told
 from core.model.history import History
@@ -246,7 +246,7 @@ class _Builder:
 
     def _sources(self, snapshots: pa.ChunkedArray) -> pa.Array:
         """Return whether a rewriting commit added a file, if that commit is still known."""
-        known = {member.id: member.summary.get("operation") for member in self.found.snapshots.values()}
+        known = {signed(member.id): member.summary.get("operation") for member in self.found.snapshots.values()}
         words_of = {number: "compact" if kind == "replace" else "append" for number, kind in known.items() if kind}
         encoded = _flat(snapshots).dictionary_encode()
         words = pa.array([words_of.get(number) for number in encoded.dictionary.to_pylist()], pa.string())
@@ -351,7 +351,9 @@ def inherited(entries: Loaded, rows: pa.Table) -> Loaded:
 def inline_rows(inline: Sequence[tuple[int, str, int]]) -> pa.Table:
     """Return list rows for the manifests that a version 1 snapshot names itself."""
     schema = pa.schema([(column.name, column.type) for column in LIST if column.name != "key"])
-    rows = [{"path": path, "spec_id": 0, "content": 0, "sequence": 0, "snapshot_id": own} for _, path, own in inline]
+    rows = [
+        {"path": path, "spec_id": 0, "content": 0, "sequence": 0, "snapshot_id": signed(own)} for _, path, own in inline
+    ]
     return pa.Table.from_pylist(rows, schema)
 
 

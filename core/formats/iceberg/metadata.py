@@ -16,11 +16,11 @@ from core.errors import Corrupt, Unsupported
 from core.formats.iceberg import metadata_json
 from core.messages import told
 from core.model.references import MAIN, Field, Ref, Schema
+from core.model.time_travel import NO_SNAPSHOT  # which versions 1 and 2 write for none
 from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
 
 NEWEST = 3
-NO_SNAPSHOT = -1  # versions 1 and 2 write this for none
 
 Json = Mapping[str, Any]
 
@@ -61,10 +61,21 @@ class Metadata:
     document: Json = field(repr=False)
 
     @property
+    def is_strict(self) -> bool:
+        """Whether Iceberg's own library accepts this document, of what is accepted here."""
+        ids = all(each < 2**63 for each in self.snapshots)
+        return ids and (self.version < 3 or self.document.get("next-row-id") is not None)
+
+    @property
     def is_encrypted(self) -> bool:
         """Whether the table has encryption keys. Its files need not be encrypted; their first bytes show which are."""
         keyed = (each.fields.get("key-id") is not None for each in self.snapshots.values())
         return bool(self.document.get("encryption-keys")) or any(keyed)
+
+
+def signed(id: int) -> int:
+    """Return a snapshot's id as manifests store it."""
+    return id - 2**64 if id >= 2**63 else id
 
 
 def parse(content: bytes, path: str) -> Metadata:
@@ -108,12 +119,12 @@ class _Parser:
             self.integer(top, "last-partition-id", "")
             self.sort_orders()
         if version >= 3:
-            self.integer(top, "next-row-id", "")
+            self.maybe_integer(top, "next-row-id", "")
         properties = self.strings(top, "properties", "")
         schemas, current_schema = self.schemas(version, properties)
         specs = self.specs(version)
         members = self.members(version)
-        current = self.maybe_integer(top, "current-snapshot-id", "")
+        current = self.maybe_id(top, "current-snapshot-id", "")
         current = None if current == NO_SNAPSHOT else current
         if current is not None and current not in members:
             raise self.wrong("current-snapshot-id", told("one of the snapshots"), current)
@@ -129,7 +140,7 @@ class _Parser:
             specs=specs,
             snapshots=members,
             refs=self.refs(current),
-            log=tuple((self.integer(each, "timestamp-ms", at), self.integer(each, "snapshot-id", at))
+            log=tuple((self.integer(each, "timestamp-ms", at), self.id(each, "snapshot-id", at))
                       for each, at in self.objects(top, "snapshot-log", "")),
             metadata_log=tuple((self.integer(each, "timestamp-ms", at), self.text(each, "metadata-file", at))
                                for each, at in self.objects(top, "metadata-log", "")),
@@ -242,8 +253,8 @@ class _Parser:
         else:
             path, manifests = self.text(given, "manifest-list", at), []
         return Member(
-            id=self.integer(given, "snapshot-id", at),
-            parent_id=self.maybe_integer(given, "parent-snapshot-id", at),
+            id=self.id(given, "snapshot-id", at),
+            parent_id=self.maybe_id(given, "parent-snapshot-id", at),
             sequence=self.maybe_integer(given, "sequence-number", at) or 0,
             time_ms=self.integer(given, "timestamp-ms", at),
             summary=self.strings(given, "summary", at),
@@ -268,7 +279,7 @@ class _Parser:
                 raise self.wrong(f"{at}.type", "'branch' or 'tag'", kind)
             least = self.maybe_integer(each, "min-snapshots-to-keep", at)
             ages = [self.maybe_integer(each, key, at) for key in ("max-snapshot-age-ms", "max-ref-age-ms")]
-            found[name] = Ref(name, kind == "branch", self.integer(each, "snapshot-id", at), least, *ages)
+            found[name] = Ref(name, kind == "branch", self.id(each, "snapshot-id", at), least, *ages)
         main = found.get(MAIN)
         if main is not None and not main.is_branch:
             raise self.wrong("refs.main.type", "'branch'", "tag")
@@ -285,7 +296,7 @@ class _Parser:
     def statistics(self) -> tuple[tuple[int, str, int], ...]:
         return tuple(
             (
-                self.integer(each, "snapshot-id", at),
+                self.id(each, "snapshot-id", at),
                 self.text(each, "statistics-path", at),
                 self.integer(each, "file-size-in-bytes", at),
             )
@@ -314,6 +325,14 @@ class _Parser:
 
     def maybe_integer(self, given: Json, name: str, at: str) -> int | None:
         return None if given.get(name) is None else self.integer(given, name, at)
+
+    def id(self, given: Json, name: str, at: str) -> int:
+        """A snapshot's id; some writers take the 64 bits for an unsigned number, see `signed`."""
+        value = given.get(name)
+        return value if type(value) is int and 0 <= value < 2**64 else self.integer(given, name, at)
+
+    def maybe_id(self, given: Json, name: str, at: str) -> int | None:
+        return None if given.get(name) is None else self.id(given, name, at)
 
     def text(self, given: Json, name: str, at: str) -> str:
         value = given.get(name)

@@ -39,6 +39,11 @@ def why_read_only(store: Store, found: Metadata) -> Told | None:
     """Return why nothing may be committed to the table at the location where it was opened; None if it may."""
     if found.is_encrypted:
         return told("The table is encrypted, and a commit would need its keys")
+    if not found.is_strict:
+        return told(
+            "Iceberg's own library rejects the table's metadata (a snapshot id of more than 63 bits, or version 3 "
+            "without next-row-id)"
+        )
     if same(store, found.location):
         return None
     return told(

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 
 from core.errors import Corrupt, ErrorCode, Invalid, NotFound
-from core.formats.iceberg.metadata import NO_SNAPSHOT
 from core.messages import Told, both, told
 from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
 from core.model.time_hints import of_digits
 from core.model.time_travel import AsOf, in_words, not_a_version, parse_time_ms
+from core.model.time_travel import unwritten as without_snapshots
 from core.units import nearest
 
 GRAMMAR = told(
@@ -66,26 +66,11 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
 
 
 def unwritten(heads: Heads) -> AsOf | None:
-    """Return a table without snapshots: its current columns and no rows, under Iceberg's id for no snapshot."""
+    """Return the state of a table without snapshots; None if it has one."""
     schema = heads.main.schema
     if members(heads) or schema is None:
         return None
-    time_ms = heads.document.get("last-updated-ms", 0)
-    nothing = Snapshot(
-        NO_SNAPSHOT,
-        time_ms,
-        "none",
-        schema.id,
-        "",
-        0,
-        total_rows=0,
-        delta_rows=0,
-        watermark=None,
-        fields={},
-        content=b"",
-    )
-    rule = told("The table has no snapshot yet: its current columns, and no rows.")
-    return AsOf("latest", MAIN, nothing, rule, None, None, None, None, None, schema)
+    return without_snapshots(schema, heads.document.get("last-updated-ms", 0))
 
 
 def _split(heads: Heads, text: str) -> tuple[str, str]:

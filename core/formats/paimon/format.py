@@ -65,6 +65,7 @@ class PaimonFormat(TableFormat):
     manifests: PaimonManifests = field(repr=False)
 
     resolve = staticmethod(time_travel.resolve)
+    unwritten = staticmethod(time_travel.unwritten)
     expiring = staticmethod(expiry.expiring)
     expiries = staticmethod(expiration_dates.expiries)
 

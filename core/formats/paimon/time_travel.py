@@ -15,6 +15,7 @@ from core.messages import both, told
 from core.model.references import MAIN, Heads, Line, Schema, Snapshot
 from core.model.time_hints import of_digits
 from core.model.time_travel import AsOf, in_words, not_a_version, parse_time_ms
+from core.model.time_travel import unwritten as without_snapshots
 from core.units import nearest
 
 GRAMMAR = told(
@@ -50,6 +51,14 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
         _refuse_between(line, None, snapshots[0].id)
         return _answer(line, 0, told("The earliest of the {count} retained snapshots.", count=len(snapshots)))
     raise not_a_version(point, heads, GRAMMAR)
+
+
+def unwritten(heads: Heads) -> AsOf | None:
+    """Return the state of a table to which nothing was committed; None if anything suggests that something was."""
+    line = heads.main
+    if line.snapshots or line.unreadable or line.warnings or line.tags or line.schema is None:
+        return None
+    return without_snapshots(line.schema, line.schema.time_ms)
 
 
 def _by_id(line: Line, wanted: int) -> AsOf:

@@ -20,7 +20,7 @@ from core.messages import told
 from core.model.history import History
 from core.model.query_answer import QueryAnswer
 from core.model.references import MAIN, Schema
-from core.model.time_travel import AsOf
+from core.model.time_travel import UNWRITTEN, AsOf
 from core.spark.diff.incremental import KIND, between
 from core.spark.query import connector
 from core.spark.read import readers, removed_points, system_tables
@@ -30,7 +30,7 @@ from core.spark.read.reader import Rows, is_by_case
 from core.spark.sql import filters, guard
 from core.spark.sql import run as sql
 from core.spark.sql.filters import Condition, Pushdown
-from core.table import Table
+from core.table import Table, unwritten
 
 ENGINE = "plain Spark (local)"
 VIEW = "t"
@@ -68,8 +68,7 @@ def query(
     allowed or fails.
     """
     history = history or table.history()
-    unwritten = table.format.unwritten(history.heads) if (at, branch) == ("latest", MAIN) else None
-    point = unwritten or removed_points.resolved(table, history.heads, at, branch)
+    point = unwritten(history.heads, at, branch) or removed_points.resolved(table, history.heads, at, branch)
     second, earlier = (
         removed_points.resolved(table, history.heads, each, branch) if each else None for each in (before, since)
     )
@@ -81,7 +80,7 @@ def query(
         )
     guard.check_text(statement, views(table.name, has_before=second is not None))
     asked = (table, statement, point, second, earlier, row_cap, history, engine)
-    points = [each for each in (point, second, earlier) if each and each is not unwritten]
+    points = [each for each in (point, second, earlier) if each and each.point != UNWRITTEN]
     with removed_points.explained(table, history, points, by_name=engine == connector.CONNECTOR):
         return sql.run_on_spark(
             lambda spark, run: _query(spark, run, *asked),

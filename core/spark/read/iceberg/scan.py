@@ -33,7 +33,7 @@ from core.formats.iceberg.references import reference
 from core.formats.iceberg.types import IcebergField
 from core.model.history import History
 from core.model.references import Schema
-from core.model.time_travel import AsOf
+from core.model.time_travel import UNWRITTEN, AsOf
 from core.spark.read.iceberg import field_ids
 from core.spark.read.iceberg.columns import WAY_OUT, Columns, in_words
 from core.spark.read.iceberg.deletes import Deletes, Entry
@@ -87,7 +87,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
     Without `by_jvm`, all files are read in Python. Raises `Unsupported` by name for what cannot be read correctly,
     `Corrupt` if the version is incomplete.
     """
-    if at.snapshot.id != documents.NO_SNAPSHOT:
+    if at.point != UNWRITTEN:
         history.require(at.point)
     own = IcebergFormat.of(table.format)
     found = documents.of(history.heads.document, history.heads.references[reference("file")].decode())

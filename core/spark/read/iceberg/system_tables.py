@@ -128,7 +128,9 @@ def _times(values: Iterable[int]) -> pa.Array:
 
 
 def _numbers(values: Iterable[Any]) -> pa.Array:
-    return pa.array(list(values), pa.int64())
+    found = list(values)
+    is_long = all(each is None or each < 2**63 for each in found)
+    return pa.array(found, pa.int64() if is_long else pa.decimal128(20))
 
 
 def _texts(values: Iterable[Any]) -> pa.Array:

@@ -59,7 +59,7 @@ class PaimonScan:
 def opened(table: Table, history: History, point: str, snapshot: Snapshot, branch: str, schema: Schema) -> PaimonScan:
     """What a holder's point takes to be read. `Unsupported` by name for what cannot be right, `Corrupt` for what is
     not whole."""
-    files = history.files_at(history.require(point))
+    files = history.files_of(point)
     name = other_branch(schema, branch)
     if name is None:
         return _opened(table, history, snapshot, branch, schema, files)
@@ -105,7 +105,7 @@ def _beside(heads: Heads, branch: str, snapshot: Snapshot, other: Line) -> tuple
     there then, or its first."""
     own = heads.line(branch)
     ordered = sorted(other.snapshots, key=lambda each: each.id)
-    if own is None or snapshot.id < max((each.id for each in own.snapshots), default=0):
+    if own is None or snapshot.id < max((each.id for each in own.snapshots), default=snapshot.id):
         ordered = [each for each in ordered if each.time_ms <= snapshot.time_ms] or ordered[:1]
     found = ordered[-1]
     return f"branch:{other.branch}/{found.id}", found
@@ -129,9 +129,9 @@ def _opened(
 ) -> PaimonScan:
     read.refuse_unreadable(schema, schema.options)
     schemas, manifests = schemas_of(history.heads, branch), PaimonFormat.of(table.format).manifests
-    ranges = scan_details.ranges(manifests, snapshot, files) if schema.primary_keys else {}
-    ids = scan_details.row_ids(manifests, snapshot, files) if is_joined(schema) else None
-    has_vectors = is_on(schema.options, "deletion-vectors.enabled")
+    ranges = scan_details.ranges(manifests, snapshot, files) if schema.primary_keys and len(files) else {}
+    ids = scan_details.row_ids(manifests, snapshot, files) if is_joined(schema) and len(files) else None
+    has_vectors = is_on(schema.options, "deletion-vectors.enabled") and len(files) > 0
     vectors = scan_details.vectors(manifests, history.heads, snapshot) if has_vectors else {}
     return PaimonScan(
         table=table,

@@ -37,7 +37,7 @@ def rows(kind: str, table: Table, history: History, point: str, branch: str) -> 
         assert snapshot is not None
         return _OF_POINT[kind](table, snapshot)
     if kind in _OF_FILES:
-        return _OF_FILES[kind](table, history.files_at(history.require(point)))
+        return _OF_FILES[kind](table, history.files_of(point))
     return _OF_REFERENCES[kind](line, heads)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.errors import Corrupt, SnapscopeError, Unsupported
-from core.formats.iceberg.metadata import Metadata, parse
+from core.formats.iceberg.metadata import Metadata, parse, signed
 from core.formats.iceberg.references import heads
 from tests.support.iceberg_documents import SCHEMA, Json, document, snapshot
 from tests.support.places import TABLES
@@ -44,7 +44,7 @@ REQUIRED = {
         "table-uuid", "last-sequence-number", "last-partition-id", "sort-orders", "default-sort-order-id", "schemas",
         "current-schema-id", "partition-specs", "default-spec-id", "location", "format-version",
     ],
-    3: ["next-row-id", "table-uuid"],
+    3: ["table-uuid"],
 }  # fmt: skip
 
 
@@ -120,6 +120,28 @@ def test_damaged_files(content: bytes, says: str) -> None:
 def test_what_is_not_understood_is_refused(found: Json, says: str) -> None:
     with pytest.raises(Unsupported, match=says):
         read(found)
+
+
+def test_snapshot_ids_of_64_bits_without_a_sign() -> None:
+    """DuckDB takes them for unsigned numbers; manifests hold them as signed ones."""
+    wide = 2**63 + 5
+    found = read(with_newest(wide))
+    assert (found.current, found.snapshots[wide].parent_id, found.refs["main"].snapshot_id) == (wide, 1, wide)
+    assert (signed(wide), signed(1), found.is_strict) == (5 - 2**63, 1, False)
+    with pytest.raises(Corrupt, match="at most 64 bits"):
+        read(with_newest(2**64))
+
+
+def with_newest(id: int) -> Json:
+    snapshots = [snapshot(1, None, 1, "/t"), snapshot(id, 1, 2, "/t", **{"sequence-number": 2})]
+    return document(2, snapshots=snapshots, refs={}) | {"current-snapshot-id": id}
+
+
+def test_version_3_without_a_next_row_id_can_be_read() -> None:
+    found = document(3)
+    assert read(found).is_strict
+    del found["next-row-id"]
+    assert not read(found).is_strict
 
 
 @pytest.mark.parametrize(
