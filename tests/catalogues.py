@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
@@ -35,6 +36,7 @@ class Text(NamedTuple):
     context: str = ""
 
 
+@cache
 def messages() -> Mapping[Text, Sequence[str]]:
     """Return every translatable text, with the files that contain it."""
     found: dict[Text, list[str]] = {}

@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 
 from tests.support.places import ROOT
+from tests.support.trees import nodes, parsed
 
 LIMITS = ROOT / "tests" / "structure.json"
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
@@ -48,7 +49,7 @@ space."""
 def sources() -> dict[str, ast.Module]:
     """Return every module of the product by path."""
     paths = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text()) for path in paths}
+    return {path.relative_to(ROOT).as_posix(): parsed(path) for path in paths}
 
 
 @cache
@@ -58,7 +59,7 @@ def imports() -> Mapping[str, Mapping[str, bool]]:
     found: dict[str, dict[str, bool]] = {name: {} for name in names}
     for path, tree in sources().items():
         at_top = set(tree.body)
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             for target in imported(node, names):
                 if target != module_name(path):
                     late = node not in at_top
@@ -88,7 +89,7 @@ def format_branches() -> list[str]:
         f"{path}:{node.lineno}"
         for path, tree in sources().items()
         if not path.startswith("core/formats/")
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.expr) and _asks_for_the_format(node)
     ]
 
@@ -116,7 +117,7 @@ def mentions_of_one_action() -> list[str]:
     actions = [node.name for node in sources()[ACTIONS].body if isinstance(node, ast.ClassDef)]
     of: dict[str, list[str]] = defaultdict(list)
     for path, tree in sources().items():
-        named = {_name(node) for node in ast.walk(tree)}
+        named = {_name(node) for node in nodes(tree)}
         for action in actions:
             if action in named and not TEXTS.match(path):
                 of[action].append(f"{path} ({action})")
@@ -224,7 +225,7 @@ def decided_on(tree: ast.Module) -> Iterator[ast.expr]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         sides: list[ast.expr] = []
         match node:
             case ast.Compare(left=left, comparators=others):

@@ -12,14 +12,15 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
-from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 from importlinter.cli import lint_imports
 
+from tests.support import trees
 from tests.support.places import ROOT
+from tests.support.trees import nodes, parsed
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SOURCES = sorted(path for package in ("core", "dashboard", "snapscope") for path in (ROOT / package).rglob("*.py"))
@@ -61,7 +62,7 @@ def pure_modules() -> list[Path]:
 
 def imported(tree: ast.AST) -> Iterator[str]:
     """Return every module that a file imports, anywhere in it, including by `import_module`."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -83,7 +84,7 @@ def last_name(node: ast.AST) -> str:
 
 def calls(tree: ast.AST) -> Iterator[tuple[str, str, ast.Call]]:
     """Return every method call: the receiver's last name, the called name, the call."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             yield last_name(node.func.value), node.func.attr, node
 
@@ -93,7 +94,7 @@ def impure(tree: ast.AST) -> Iterator[str]:
     for name in imported(tree):
         if not {name, name.split(".")[0]} & (PURE_IMPORTS | {"core"}):
             yield f"imports {name}"
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute) and node.attr in CLOCKS:
             yield f"line {node.lineno} reads a clock or chance: .{node.attr}"
         if isinstance(node, ast.Name) and node.id in ("open", "print", "input"):
@@ -122,7 +123,7 @@ def writing(tree: ast.AST) -> Iterator[str]:
 
 
 def vague_names(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ClassDef) and re.search(r"Manager|Helper|Util|Service", node.name):
             yield f"line {node.lineno} names a class {node.name}"
 
@@ -173,7 +174,7 @@ def rounding_decimals(tree: ast.AST) -> Iterator[str]:
     for name in imported(tree):
         if name.split(".")[0] in ("_decimal", "_pydecimal"):
             yield f"imports {name}"
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import) and any(each.name == "decimal" for each in node.names):
             yield f"line {node.lineno} imports all of decimal"
         if isinstance(node, ast.ImportFrom) and node.module == "decimal":
@@ -181,8 +182,10 @@ def rounding_decimals(tree: ast.AST) -> Iterator[str]:
     for receiver, called, call in calls(tree):
         if called in ROUNDING and receiver != "unicodedata":
             yield f"line {call.lineno} calls .{called}"
+    if not any(isinstance(each, ast.Name | ast.Attribute) and last_name(each) == "Decimal" for each in nodes(tree)):
+        return
     functions: list[ast.AST] = [
-        each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        each for each in nodes(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     for scope in functions or [tree]:
         names = set(decimals_of(scope))
@@ -242,16 +245,10 @@ def test_every_rule_sees_what_breaks_it(rule: Rule, source: str) -> None:
     assert list(rule(ast.parse(source)))
 
 
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
-
-
 @pytest.fixture(scope="module", autouse=True)
 def forget_the_trees() -> Iterator[None]:
-    """They are large, and many tests follow these."""
     yield
-    parsed.cache_clear()
+    trees.forget()
 
 
 def complaints(rule: Rule, paths: list[Path]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,12 +21,11 @@ PAGES = ("overview", "timeline", "asof", "diff", "files", "retention", "tags", "
 
 
 @pytest.fixture(scope="session", autouse=True)
-def scanned_once() -> Iterator[None]:
-    """Streamlit searches all installed packages for components whenever a page is opened; do it only once."""
+def components_are_our_own() -> Iterator[None]:
+    """Streamlit searches all installed packages for components, for seconds and whenever a page is opened; ours are in
+    none."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            manifest_scanner, "scan_component_manifests", functools.cache(manifest_scanner.scan_component_manifests)
-        )
+        patch.setattr(manifest_scanner, "scan_component_manifests", list)
         yield
 
 
