@@ -33,6 +33,7 @@ from core.installation import extra_command
 from core.messages import both, counted, joined, told
 from core.paths import OTHERS, cache_dir, private, state_dir
 from core.spark.session.java import java_home
+from core.storage.store import Store
 from core.units import size
 
 CORRECT = "Correct {setting}, or unset it: plain Spark needs none."
@@ -80,7 +81,7 @@ def of_group(group: str, places: Sequence[str] = ()) -> tuple[Finding, ...]:
         "python": _python,
         "engine": _engine,
         "stores": _stores,
-        "places": lambda: (_reached("places", place) for place in places if not is_name(place)),
+        "places": lambda: (found for place in places if not is_name(place) for found in _place(place)),
         "catalogs": lambda: _catalogs(places),
         "state": _state,
         "versions": _versions,
@@ -236,6 +237,25 @@ def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
         yield Finding("catalogs", "configuration", OK, none)
     for place in dict.fromkeys([*known, *asked]):
         yield _reached("catalogs", place)
+
+
+def _place(place: str) -> Iterator[Finding]:
+    """What a location has, and what its store promises. Nothing is written: a change tests it before it begins."""
+    reached = _reached("places", place)
+    yield reached
+    if not reached.ok:
+        return
+    store = Store(place)
+    promised = store.guarantees
+    versions = {True: told("kept"), False: told("not kept"), None: told("unknown whether they are kept")}
+    found = [
+        told("creates a file only if its name is free") if promised.creates
+        else told("cannot create a file only if its name is free: its references are not changed here"),
+        *([told("tested before each change")] if promised.tests else []),
+        told("lists a new file at once") if promised.lists else told("may list a new file late"),
+        told("deleted versions: {versions}", versions=versions[store.keeps_versions()]),
+    ]  # fmt: skip
+    yield Finding("places", told("{place}, its store", place=place), OK, joined(found))
 
 
 def _reached(group: str, place: str) -> Finding:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core import urls
+from core import units, urls
 from core.errors import Conflict, NotFound, Unsupported
 from core.formats import registry, table_format
 from core.formats.table_format import TableFormat
@@ -27,7 +27,7 @@ from core.model.plan import Plan
 from core.model.references import MAIN, Heads, ObjectKind
 from core.model.time_travel import UNWRITTEN, AsOf
 from core.planning import outside_roots
-from core.storage.store import LOCAL, Store
+from core.storage.store import Store
 
 Progress = table_format.Progress
 ATTEMPTS = 20
@@ -104,8 +104,8 @@ class Table:
         if history is None or (wide and all(holder.exists for holder in history.holders)):
             history = self.history(None if history is None else history.heads, progress, changelogs=wide)
         plan = self.format.plan(history, change, now_ms)
-        if len(plan.frees) and self.store.protocol not in (*LOCAL, "memory"):
-            note = codes.VERSIONS_BILLED()
+        if len(plan.frees) and (is_kept := self.store.keeps_versions()) is not False:
+            note = codes.VERSIONS_KEPT(size=units.size(plan.freed_bytes)) if is_kept else codes.VERSIONS_BILLED()
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
         if (why := self.lacks(plan) or self.format.why_not_here(plan, history)) is not None:
             note = codes.NOT_RUN_HERE(why=why)

@@ -188,10 +188,10 @@ class Receipt(Generic[F]):
         is_as_planned: True if the run did everything that was planned, and nothing else.
         deleted: the paths of all deleted files.
         created: the paths of all created files.
-        reclaimed_bytes: the total size of the deleted files.
+        reclaimed_bytes: the total size of the deleted files; 0 if their bucket keeps old versions.
         planned_files: the number of files that the plan would delete.
         planned_bytes: their total size.
-        problems: problems found after the run.
+        problems: problems found after the run, and what else to know about it.
         journal_head: the hash of the newest journal entry, which covers all entries before it.
 
     Example:
@@ -254,10 +254,10 @@ def receipt(found: delete_files.Receipt, frame: Callable[[pa.Table], F]) -> Rece
         is_as_planned=found.is_exact,
         deleted=found.deleted,
         created=found.created,
-        reclaimed_bytes=found.freed_bytes,
+        reclaimed_bytes=0 if found.keeps_versions else found.freed_bytes,
         planned_files=found.planned_files,
         planned_bytes=found.planned_bytes,
-        problems=tuple(str(each) for each in found.problems),
+        problems=tuple(str(each) for each in (*found.notes, *found.problems)),
         journal_head=found.journal_head,
         _kept_back=tuple((path, str(why)) for path, why in found.kept_back),
         _frame=frame,

@@ -68,7 +68,7 @@ def of_receipt(receipt: Receipt) -> str:
     lines = [f"Created {', '.join(receipt.created)}."] if receipt.created else []
     gone = len(receipt.deleted)
     if receipt.planned_files:
-        done = f"{several(gone, 'file')} deleted, {size(receipt.freed_bytes)} reclaimed "
+        done = f"{several(gone, 'file')} deleted, {size(receipt.freed_bytes)} {_fate(receipt)} "
         done += f"(planned: {several(receipt.planned_files, 'file')}, {size(receipt.planned_bytes)})"
     else:
         done = "no file was to be deleted" + (f"; {several(gone, 'reference')} removed" if gone else "")
@@ -76,7 +76,11 @@ def of_receipt(receipt: Receipt) -> str:
     lines += [f"Kept back: {path}: {why}" for path, why in receipt.kept_back[:SHOWN]]
     if len(receipt.kept_back) > SHOWN:
         lines.append(f"… and {len(receipt.kept_back) - SHOWN} more; `snapscope audit --run {receipt.run}` lists all.")
-    return "\n".join([*lines, *sentences(receipt.problems)])
+    return "\n".join([*lines, *sentences(receipt.notes), *sentences(receipt.problems)])
+
+
+def _fate(receipt: Receipt) -> str:
+    return "kept as old versions" if receipt.keeps_versions else "reclaimed"
 
 
 def signed_size(count: int) -> str:

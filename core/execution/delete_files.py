@@ -28,6 +28,7 @@ from core.model.history import History
 from core.model.references import Heads, Problem
 from core.planning import outside_roots, unknown_references
 from core.table import Progress, Table
+from core.units import size
 
 BATCH = 1000
 DELETERS = 8
@@ -53,6 +54,12 @@ class Receipt:
     kept_back: tuple[tuple[str, Reason], ...]  # (path, why)
     problems: tuple[Reason, ...]
     journal_head: str  # hash of the journal's newest entry; it covers all earlier entries
+    keeps_versions: bool = False  # the bucket keeps what was deleted, so that no space is freed yet
+
+    @property
+    def notes(self) -> tuple[Reason, ...]:
+        """What else a reader of the receipt must know."""
+        return (codes.VERSIONS_KEPT(size=size(self.freed_bytes)),) if self.keeps_versions else ()
 
     @property
     def is_exact(self) -> bool:
@@ -138,6 +145,7 @@ def sweep(
         kept_back=tuple(swept.kept_back),
         problems=tuple(swept.problems),
         journal_head="",
+        keeps_versions=bool(swept.deleted) and table.store.keeps_versions() is True,
     )
     what = {"done": journals.DONE, "cancelled": journals.CANCELLED}.get(outcome, journals.FAILED)
     detail = {

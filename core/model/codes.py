@@ -249,6 +249,11 @@ DOUBTFUL = Code("doubtful", "Not in this plan, {files}: {why}.")
 VERSIONS_BILLED = Code(
     "versions-billed", "If this store keeps versions of deleted objects, they are billed until those versions expire."
 )
+VERSIONS_KEPT = Code(
+    "versions-kept",
+    "This bucket keeps versions of deleted objects: {size} stay billed until a lifecycle rule for noncurrent versions "
+    "deletes them.",
+)
 NOT_RUN_HERE = Code("not-run-here", "{why} The plan can be shown here but not run: use the table's own engine.")
 ROOT_STAYS = Code("root-stays", "{files} are kept and not counted: {why}.")
 WHOLE_FILE_SYSTEM = Code("whole-file-system", "{root} is a whole file system: everything on it is under this root.")

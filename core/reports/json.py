@@ -291,6 +291,7 @@ def receipt(value: Receipt) -> Json:
         "kept_back": [{"path": path, "why": why.text, "code": why.code.name} for path, why in value.kept_back],
         "problems": sentences(value.problems),
         "problem_codes": code_names(value.problems),
+        "notes": sentences(value.notes),
     }
 
 

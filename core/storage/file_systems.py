@@ -7,8 +7,10 @@ link may lead to a device without an end.
 from __future__ import annotations
 
 import datetime as dt
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from core.errors import Corrupt, ErrorCode, Unsupported
@@ -16,6 +18,16 @@ from core.installation import EXTRAS, extra_command
 from core.messages import told
 
 _OUT_OF_RANGE = re.compile("(?i)range|416")
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryEntry:
+    """One directory entry. `size` is in bytes, None for directories; `modified_s` is epoch seconds where known."""
+
+    name: str
+    size: int | None
+    is_dir: bool
+    modified_s: float | None = None
 
 
 class TooLarge(Exception):
@@ -45,6 +57,15 @@ def remote(fs: Any, path: str, most_bytes: int, start: int | None = None) -> byt
     return data[:most_bytes]
 
 
+def replace(fs: Any, path: str, data: bytes) -> None:
+    """Write an object. If only the answer was lost, its content shows that it was written."""
+    try:
+        fs.pipe_file(path, data)
+    except Exception:
+        if remote(fs, path, len(data)) != data:
+            raise
+
+
 def too_large(error: TooLarge, most_bytes: int, path: str) -> Corrupt:
     found = told("more") if error.size is None else f"{error.size:,}"
     return Corrupt(
@@ -54,6 +75,20 @@ def too_large(error: TooLarge, most_bytes: int, path: str) -> Corrupt:
         path=path,
         remedy="No engine writes such a file: restore it, or move it away if nothing needs it.",
     )
+
+
+def _leads_to_directory(link: str) -> bool:
+    return os.path.isdir(link)  # noqa: TID251  # a listing's own entry: a dangling link is a file, refused when read
+
+
+def entries(found: Iterable[Mapping[str, Any]], path: str) -> Iterable[DirectoryEntry]:
+    """Yield what a file system listed in a directory, without the directory's own marker."""
+    for info in found:
+        name = str(info["name"]).rstrip("/").rsplit("/", 1)[-1]
+        if str(info["name"]).rstrip("/") == path:
+            continue  # object stores list the directory's own marker
+        is_dir = info["type"] == "directory" or (bool(info.get("islink")) and _leads_to_directory(info["name"]))
+        yield DirectoryEntry(name, None if is_dir else int(info.get("size") or 0), is_dir, modified_s(info))
 
 
 def modified_s(info: Mapping[str, Any]) -> float | None:

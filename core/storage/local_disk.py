@@ -76,6 +76,16 @@ def refuse_special(path: str) -> str:
     return path
 
 
+def refuse_dangling(path: str) -> None:
+    """Raise `Corrupt` if a path that was not found is a link, whose target may be on an unmounted volume."""
+    if os.path.islink(path):
+        raise Corrupt(
+            "This symbolic link points to something that does not exist.",
+            path=path,
+            remedy="Mount its target, or remove the link.",
+        )
+
+
 def _refuse(mode: int, path: str) -> None:
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         return

@@ -1,4 +1,4 @@
-"""List, read and create objects of S3, many at once through obstore, with the credentials and endpoint that s3fs found.
+"""List and read objects of S3, many at once through obstore, with the credentials and endpoint that s3fs found.
 
 Invariant: this is only a faster way to the same answers. Names outside `PLAIN`, clients with settings of their own and
 every error but a rejected size or a missing answer are left to s3fs, so that errors are judged in one place.
@@ -13,16 +13,15 @@ import math
 import os
 import re
 import time
-import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fsspec import asyn  # noqa: TID251  # part of the same door to files
 
-from core.errors import NotFound, SnapscopeError
+from core.errors import SnapscopeError
 from core.storage import time_limits
-from core.storage.file_systems import TooLarge, too_large, unwritable
+from core.storage.file_systems import TooLarge, too_large
 
 if TYPE_CHECKING:
     from obstore import ListResult, ObjectMeta
@@ -33,7 +32,6 @@ PLAIN = re.compile(r"[A-Za-z0-9_.=+-]+(/[A-Za-z0-9_.=+-]+)*")  # names that no c
 RENEW = dt.timedelta(minutes=5)  # how long credentials of a role are used before the session is asked again
 REST_S = 60.0  # how long s3fs answers alone after an error
 _KNOWN_SETTINGS = {"endpoint_url", "region_name"}  # of the client; any other changes how requests are made
-_CREATOR = "snapscope-create"  # metadata of an object: which call created it
 T = TypeVar("T")
 
 
@@ -41,23 +39,6 @@ def client(fs: Any, root: str) -> S3Client | None:
     """Return a client for an s3fs file system; None for any other. Raises `ImportError` without obstore."""
     protocols = (fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol
     return S3Client(fs, root.partition("/")[0]) if {"s3", "s3a"}.intersection(protocols) else None
-
-
-def create(fs: Any, path: str, data: bytes, read: Callable[[], bytes]) -> None:
-    """Create an object by one conditional request; `read` reads it. Raises `FileExistsError` if it is another's.
-
-    Where the request fails, the object tells whether it is ours: the answer may have been lost, so that the next
-    try found our own object, and servers word "taken" differently."""
-    own = uuid.uuid4().hex
-    try:
-        fs.pipe_file(path, data, mode="create", Metadata={_CREATOR: own})
-    except Exception as error:  # client libraries raise any type of error
-        try:
-            found = read()
-        except NotFound:
-            raise unwritable(path, error) from error
-        if found != data or fs.metadata(path).get(_CREATOR) != own:  # the same bytes may be another's tag
-            raise FileExistsError from error
 
 
 class S3Client:

@@ -11,7 +11,6 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import fsspec
@@ -20,28 +19,27 @@ import fsspec.asyn
 from core import urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.messages import Told, told
-from core.storage import local_disk, s3_client, time_limits
-from core.storage.file_systems import TooLarge, modified_s, no_file_system, remote, too_large, unreadable, unwritable
+from core.storage import conditional, local_disk, s3_client, time_limits
+from core.storage.conditional import LOCAL
+from core.storage.file_systems import (
+    DirectoryEntry,
+    TooLarge,
+    entries,
+    no_file_system,
+    remote,
+    replace,
+    too_large,
+    unreadable,
+    unwritable,
+)
 from core.storage.size_limits import DOCUMENT, REFERENCES
 
-LOCAL = ("file", "local")
-EXCLUSIVE = (*LOCAL, "memory", "s3", "s3a")  # of two clients that create the same name, one gets an error
 _READERS = 16
 _PLACES = told("Give a path or an fsspec URL.")
 _OTHERWISE = told("Make this change with the table's own engine.")
 _LISTING_ATTEMPTS = 5
 _one_at_a_time = threading.Lock()  # the file system in memory looks and creates in two steps
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class DirectoryEntry:
-    """One directory entry. `size` is in bytes, None for directories; `modified_s` is epoch seconds where known."""
-
-    name: str
-    size: int | None
-    is_dir: bool
-    modified_s: float | None = None
 
 
 class Store:
@@ -154,7 +152,7 @@ class Store:
                     path=path,
                     remedy="Move the file away, or give the directory you mean.",
                 )
-            return sorted(self._entries(found, path), key=lambda entry: entry.name)
+            return sorted(entries(found, path), key=lambda entry: entry.name)
         said = told("The directory {relative} kept changing while it was listed.", relative=relative)
         raise Corrupt(said, path=path, remedy="Try again.")
 
@@ -162,7 +160,7 @@ class Store:
         """Like `ls`, but an absent directory has no entries: for directories that a format creates only when needed."""
         path = self.full(relative)
         if self._many and (found := self._many.ls(path)) is not None:
-            return sorted(self._entries(found, path), key=lambda entry: entry.name)
+            return sorted(entries(found, path), key=lambda entry: entry.name)
         try:
             return self.ls(relative)
         except NotFound:
@@ -243,15 +241,31 @@ class Store:
 
     def lacks(self, *, creates: bool = False, deletes: bool = False) -> Told | None:
         """Return what this kind of store does not support of the requested operations. The store is not accessed."""
-        if creates and self.protocol not in EXCLUSIVE:
+        if creates and not self.guarantees.creates:
             return told("Files cannot be created exclusively on {protocol!r} stores.", protocol=self.protocol)
-        if deletes and not _can_delete(type(self._fs)):
+        if deletes and not conditional.can_delete(type(self._fs)):
             return told("Files cannot be deleted on {protocol!r} stores.", protocol=self.protocol)
         return None
 
+    @property
+    def guarantees(self) -> conditional.Guarantees:
+        """What this kind of store promises. The store is not accessed."""
+        return conditional.of(self.protocol)
+
+    def keeps_versions(self) -> bool | None:
+        """Return whether the bucket keeps what is deleted, so that no space is freed yet; None if that is unknown."""
+        try:
+            return self._asked(lambda: conditional.keeps_versions(self._fs, self.protocol, self.root))
+        except Exception:  # it takes a right that many do not have, and decides nothing
+            return None
+
     def probe(self, directories: Iterable[str]) -> None:
-        """Raise unless files can be created, replaced and deleted in those of these local directories that exist."""
-        for directory in map(self.full, directories) if self.is_local else ():
+        """Raise unless files can be created exclusively and deleted: in those of these directories that exist of a
+        local disk, in the first of them of a store whose servers differ."""
+        found = sorted(map(self.full, directories))
+        if self.guarantees.tests and found:
+            self._asked(lambda: conditional.probe(self._fs, self.protocol, found[0], self._whole))
+        for directory in found if self.is_local else ():
             try:
                 local_disk.probe(directory)
             except FileNotFoundError:
@@ -262,8 +276,7 @@ class Store:
     def create(self, relative: str, data: bytes) -> None:
         """Create a file with its whole content atomically. Raises `Conflict` if the name is taken.
 
-        Local disk: temporary file, fsync, hard link. Memory: exclusive open. S3: one conditional PUT. Any other store
-        is `Unsupported`, because it cannot guarantee an exclusive create."""
+        Local disk: temporary file, fsync, hard link. Memory: exclusive open. Object stores: one conditional request."""
         path = self.full(relative)
         try:
             if self.is_local:
@@ -271,8 +284,8 @@ class Store:
             elif self.protocol == "memory":
                 with _one_at_a_time, self._fs.open(path, "xb") as file:
                     file.write(data)
-            elif self.protocol in EXCLUSIVE:
-                s3_client.create(self._fs, path, data, lambda: self.read(relative, max(len(data), DOCUMENT)))
+            elif self.guarantees.creates:
+                conditional.create(self._fs, self.protocol, path, data, lambda: self._whole(path, len(data)))
             else:
                 raise Unsupported(self.lacks(creates=True) or "", path=path, remedy=_OTHERWISE)
         except FileExistsError as error:
@@ -290,7 +303,7 @@ class Store:
                 with local_disk.temporary(path, data) as temporary:
                     os.replace(temporary, path)
             else:
-                self._fs.pipe_file(path, data)
+                replace(self._fs, path, data)
         except Exception as error:
             raise unwritable(path, error) from error
 
@@ -340,6 +353,10 @@ class Store:
 
     # ---------------------------------------------------------------------------------------------------------
 
+    def _whole(self, path: str, size: int = 0) -> bytes:
+        """Read what was just written, by its full path."""
+        return self.read(path.removeprefix(f"{self.root.rstrip('/')}/"), max(size, DOCUMENT))
+
     @property
     def _may_be_silent(self) -> bool:
         """Whether calls leave this machine; each then runs in a thread that can be abandoned.
@@ -362,29 +379,10 @@ class Store:
             raise unreadable(path, error) from error
         return True
 
-    def _entries(self, found: Iterable[Mapping[str, Any]], path: str) -> Iterable[DirectoryEntry]:
-        for info in found:
-            name = str(info["name"]).rstrip("/").rsplit("/", 1)[-1]
-            if str(info["name"]).rstrip("/") == path:
-                continue  # object stores list the directory's own marker
-            is_dir = info["type"] == "directory" or (bool(info.get("islink")) and os.path.isdir(info["name"]))
-            yield DirectoryEntry(name, None if is_dir else int(info.get("size") or 0), is_dir, modified_s(info))
-
     def _refuse_link(self, path: str) -> None:
         """Raise `Corrupt` for a dangling link: its target may be on an unmounted volume, not absent."""
-        if self.is_local and os.path.islink(path):
-            raise Corrupt(
-                "This symbolic link points to something that does not exist.",
-                path=path,
-                remedy="Mount its target, or remove the link.",
-            )
-
-
-def _can_delete(kind: type) -> bool:
-    """Return whether a class of file systems has its own implementation of deleting a file."""
-    bases = (fsspec.spec.AbstractFileSystem, fsspec.asyn.AsyncFileSystem)
-    ways = {name: [getattr(base, name, None) for base in bases] for name in ("rm_file", "_rm", "_rm_file")}
-    return any(getattr(kind, name, None) not in (*defaults, None) for name, defaults in ways.items())
+        if self.is_local:
+            local_disk.refuse_dangling(path)
 
 
 def _elsewhere(path: str) -> tuple[Store, str] | None:

@@ -28,6 +28,11 @@ def receipt(found: Receipt) -> str:
         outcome=_(_OUTCOMES[found.outcome]),
         files=units.plural(len(found.deleted), "file"),
     )
+    if found.keeps_versions:
+        return text + _(
+            "{freed_bytes} kept as old versions, which stay billed until the bucket's lifecycle rule deletes them.",
+            freed_bytes=units.size(found.freed_bytes),
+        )
     return text + _("{freed_bytes} reclaimed.", freed_bytes=units.size(found.freed_bytes))
 
 
@@ -91,6 +96,10 @@ def run_done(run: Run) -> str:
     if run.change_kind not in DELETING:
         return units.plural(number, "reference")
     size = units.size(int(receipt["freed_bytes"]))
+    if receipt.get("keeps_versions"):
+        return ngettext(
+            "{count} file, {size} kept as old versions", "{count} files, {size} kept as old versions", number, size=size
+        )
     return ngettext("{count} file, {size} reclaimed", "{count} files, {size} reclaimed", number, size=size)
 
 

@@ -22,7 +22,8 @@ _OF_THE_HOP = {"connection", "keep-alive", "transfer-encoding", "date", "server"
 @dataclass
 class Proxy:
     """`rule` is asked for each request by method and path. It answers None (pass on), a status to send instead,
-    `reset` (close the connection), `truncate` (send half of the body) or `lose` (do it, and close the connection)."""
+    `reset` (close the connection), `truncate` (send half of the body), `lose` (do it, and close the connection) or
+    `deny` (do it, and call a failed condition a success)."""
 
     backend: str
     url: str = ""
@@ -69,6 +70,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         status, headers, answer = _ask(proxy.backend, self.command, self.path, dict(self.headers.items()), body)
+        if fault == "deny" and status in (409, 412):
+            status = 201
         if fault == "lose":
             self.close_connection = True
             return

@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import NotFound
-from core.storage.store import DirectoryEntry, Store
+from core.storage.file_systems import DirectoryEntry
+from core.storage.store import Store
 
 WRITE_PATHS = (
     "write.data.path",

@@ -24,8 +24,10 @@ from core.formats.paimon.read.lagging_reads import Patience
 from core.messages import clause, told
 from core.model.codes import Fault
 from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
+from core.storage.conditional import LOCAL
+from core.storage.file_systems import DirectoryEntry
 from core.storage.size_limits import HINT
-from core.storage.store import LOCAL, DirectoryEntry, Store
+from core.storage.store import Store
 
 NO_WATERMARK = -(2**63)
 T = TypeVar("T")

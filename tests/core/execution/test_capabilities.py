@@ -29,7 +29,7 @@ from core.model.actions import (
     ReplaceTag,
     Rollback,
 )
-from core.storage import store as stores
+from core.storage import conditional
 from core.table import open_table
 from tests.support.execution import ground
 
@@ -92,12 +92,12 @@ class ByName(AsyncFileSystem):
 
 @pytest.mark.parametrize("kind", [LocalFileSystem, MemoryFileSystem, ByName])
 def test_who_can_delete_is_seen(kind: type) -> None:
-    assert stores._can_delete(kind)
+    assert conditional.can_delete(kind)
 
 
 @pytest.mark.parametrize("kind", [ZipFileSystem, AbstractFileSystem, AsyncFileSystem])
 def test_who_can_only_be_read_is_seen(kind: type) -> None:
-    assert not stores._can_delete(kind)
+    assert not conditional.can_delete(kind)
 
 
 @pytest.mark.parametrize("at", ["snapshot", "tag"])

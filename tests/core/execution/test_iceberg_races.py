@@ -16,7 +16,8 @@ from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.write import commit
 from core.model import codes
 from core.model.actions import CreateTag, Expire
-from core.storage.store import DirectoryEntry, Store
+from core.storage.file_systems import DirectoryEntry
+from core.storage.store import Store
 from core.table import open_table
 from tests.support.execution import iceberg_ground as ground
 from tests.support.execution.ground import while_settling

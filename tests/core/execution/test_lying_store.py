@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from core.cli import text
 from core.errors import Conflict, Corrupt, SnapscopeError, Unsupported
 from core.execution import recovery, replanned
 from core.execution.apply import apply
@@ -32,8 +33,9 @@ from core.model.actions import (
     Rollback,
 )
 from core.storage import presence
+from dashboard.words import audit
 from tests.support.execution import ground
-from tests.support.execution.lying import HOW, Lies, lying_table
+from tests.support.execution.lying import HOW, Lies, lying_store, lying_table
 from tests.support.execution.lying_runs import (
     CHANGES,
     NOW,
@@ -132,6 +134,43 @@ def test_a_tag_on_a_store_that_refuses_writes_is_one_error(how: str, stage: Stag
     assert not any(run.is_open for run in journal.runs())
     made = {"tag/tag-new"} if how == "half" else set()
     assert ground.disk(stage.root) - ground.disk(stage.good) == made
+
+
+@pytest.mark.parametrize("change", [*CHANGES.values(), CreateTag("new")], ids=[*CHANGES, "create-tag"])
+def test_a_store_that_ignores_conditions_is_refused_before_the_first_effect(change: Change, stage: Stage) -> None:
+    """A second create replaced the first one's object, and nothing told: two writers' tags of one name, one lost."""
+    journal = stage.fresh()
+    table = lying_table(stage.root, Lies(ignores_conditions=True))
+    if not table.preview(change, NOW).removes and change != CreateTag("new"):
+        return  # needs no create, not even to be undone
+    with pytest.raises(Unsupported, match="replaced an object"):
+        go(table, change, journal)
+    assert ground.disk(stage.root) == ground.disk(stage.good)
+    assert journal.runs() == []
+
+
+def test_a_bucket_that_keeps_versions_frees_nothing_and_the_receipt_says_so(stage: Stage) -> None:
+    journal = stage.fresh()
+    table = lying_table(stage.root, Lies(keeps_versions=True))
+    plan = table.preview(CHANGES["expire"], NOW)
+    (told,) = (each.text for each in plan.warnings if each.code == codes.VERSIONS_KEPT)
+    assert "billed until a lifecycle rule" in told
+    receipt = go(table, CHANGES["expire"], journal)
+    assert receipt.keeps_versions
+    assert [each.code for each in receipt.notes] == [codes.VERSIONS_KEPT]
+    said = text.of_receipt(receipt)
+    assert "kept as old versions" in said
+    assert "reclaimed" not in said
+    assert "kept as old versions" in audit.receipt(receipt)
+    (run,) = journal.runs()
+    assert "kept as old versions" in audit.run_done(run)
+
+
+def test_a_hint_whose_answer_is_lost_is_a_success(stage: Stage) -> None:
+    stage.fresh()
+    lies = Lies(how="half", picks=lambda call, path, times: call == "pipe_file")
+    lying_store(stage.root, lies).put("snapshot/LATEST", b"5")
+    assert (stage.root / "snapshot/LATEST").read_bytes() == b"5"
 
 
 # half of a file ------------------------------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ from core.formats.paimon.manifests import PaimonManifests
 from core.formats.paimon.write import publish
 from core.messages import sentences
 from core.model.actions import Expire
-from core.storage.store import DirectoryEntry, Store
+from core.storage.file_systems import DirectoryEntry
+from core.storage.store import Store
 from core.table import Table, open_table
 from tests.support import set_model
 from tests.support.builders import TableBuilder

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
-from core.storage.store import DirectoryEntry, Store
+from core.storage.file_systems import DirectoryEntry
+from core.storage.store import Store
 
 
 @pytest.fixture

@@ -33,6 +33,8 @@ class Lies:
     how: str = "unavailable"
     picks: Callable[[str, str, int], bool] = lambda call, path, times: False
     behind: Callable[[str, frozenset[str]], frozenset[str]] = lambda directory, names: names
+    ignores_conditions: bool = False  # a create replaces what is there
+    keeps_versions: bool = False
     cut: Callable[[bytes], bytes] = lambda data: data[: len(data) // 2]
     calls: list[tuple[str, str]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -98,11 +100,16 @@ class LyingFiles:
         """Write or delete, then fail: it was done, but the caller does not know."""
         is_half = self._is_half("pipe_file", path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "xb" if mode == "create" else "wb") as file:
+        is_exclusive = mode == "create" and not self.lies.ignores_conditions
+        with open(path, "xb" if is_exclusive else "wb") as file:
             file.write(data)
         self._metadata[path] = dict(Metadata or {})
         if is_half:
             raise OSError(errno.EIO, "half an answer", path)
+
+    def call_s3(self, method: str, **given: str) -> Mapping[str, str]:
+        assert method == "get_bucket_versioning"
+        return {"Status": "Enabled"} if self.lies.keeps_versions else {}
 
     def metadata(self, path: str) -> Mapping[str, str]:
         if self._is_half("metadata", path):

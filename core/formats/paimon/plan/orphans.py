@@ -23,7 +23,8 @@ from core.model import codes
 from core.model.history import History
 from core.model.plan import FREES, ordered
 from core.model.references import ObjectKind, Schema
-from core.storage.store import DirectoryEntry, Store
+from core.storage.file_systems import DirectoryEntry
+from core.storage.store import Store
 
 _METADATA: dict[str, tuple[tuple[str, ObjectKind], ...]] = {
     layout.MANIFEST: (

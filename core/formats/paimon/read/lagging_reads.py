@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from core.errors import NotFound, SnapscopeError
 from core.storage import presence
-from core.storage.store import DirectoryEntry, Store
+from core.storage.file_systems import DirectoryEntry
+from core.storage.store import Store
 
 LAG_S = 0.2  # minimum time that a listing is assumed to be stale
 T = TypeVar("T")

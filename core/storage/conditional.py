@@ -1,0 +1,153 @@
+"""What each kind of store promises, and creating an object only if nothing has its name.
+
+Invariant: a promise that a server of that kind may break is tested on the server itself (`probe`) before a change
+relies on it: some servers accept the condition of a request and ignore it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import fsspec  # noqa: TID251  # part of the same door to files
+import fsspec.asyn  # noqa: TID251
+
+from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
+from core.messages import told
+from core.storage.file_systems import unwritable
+
+LOCAL = ("file", "local")
+S3 = ("s3", "s3a")
+GCS = ("gs", "gcs")
+AZURE = ("abfs", "abfss", "az")
+_KEY = "snapscope-create"  # metadata of an object: which call created it
+_AZURE_KEY = _KEY.replace("-", "_")  # names of metadata are identifiers there
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantees:
+    """What a kind of store promises.
+
+    `creates`: of two clients that create one name, one is refused. `lists`: a new object is listed at once. `tests`:
+    its servers differ, so `creates` is tested before each change. None replaces or deletes only what is unchanged in
+    one request here: the object is read just before.
+    """
+
+    creates: bool = False
+    lists: bool = False
+    tests: bool = False
+
+
+_OBJECTS = Guarantees(creates=True, lists=True, tests=True)
+_KINDS: Mapping[str, Guarantees] = {
+    **dict.fromkeys((*LOCAL, "memory"), Guarantees(creates=True, lists=True)),
+    **dict.fromkeys((*S3, *GCS, *AZURE), _OBJECTS),
+    "webhdfs": Guarantees(lists=True),
+    "hdfs": Guarantees(lists=True),
+}
+
+
+def of(protocol: str) -> Guarantees:
+    """Return what stores of this protocol promise: nothing if they are not known here."""
+    return _KINDS.get(protocol, Guarantees())
+
+
+def can_delete(kind: type) -> bool:
+    """Return whether a class of file systems has its own implementation of deleting a file."""
+    bases = (fsspec.spec.AbstractFileSystem, fsspec.asyn.AsyncFileSystem)
+    ways = {name: [getattr(base, name, None) for base in bases] for name in ("rm_file", "_rm", "_rm_file")}
+    return any(getattr(kind, name, None) not in (*defaults, None) for name, defaults in ways.items())
+
+
+def create(fs: Any, protocol: str, path: str, data: bytes, read: Callable[[], bytes]) -> None:
+    """Create an object by one conditional request; `read` reads it. Raises `FileExistsError` if it is another's.
+
+    Where the request fails, the object tells whether it is ours: the answer may have been lost, so that the next
+    try found our own object, and servers word "taken" differently."""
+    own = uuid.uuid4().hex
+    try:
+        _write(fs, protocol, path, data, own)
+    except Exception as error:  # client libraries raise any type of error
+        try:
+            found = read()
+        except NotFound:
+            raise unwritable(path, error) from error
+        if found != data or _creator(fs, protocol, path) != own:  # the same bytes may be another's tag
+            raise FileExistsError from error
+
+
+def _write(fs: Any, protocol: str, path: str, data: bytes, own: str) -> None:
+    if protocol in AZURE:  # adlfs sets metadata of its own and takes none
+        fsspec.asyn.sync(fs.loop, _upload, fs, path, data, {"is_directory": "false", _AZURE_KEY: own})
+    elif protocol in GCS:
+        fs.pipe_file(path, data, mode="create", metadata={_KEY: own})
+    else:
+        fs.pipe_file(path, data, mode="create", Metadata={_KEY: own})
+
+
+async def _upload(fs: Any, path: str, data: bytes, metadata: Mapping[str, str]) -> None:
+    container, name, _ = fs.split_path(path)
+    async with fs.service_client.get_blob_client(container, name) as blob:
+        await blob.upload_blob(data, overwrite=False, metadata=metadata)
+
+
+def _creator(fs: Any, protocol: str, path: str) -> str | None:
+    if protocol in S3:
+        found = fs.metadata(path)
+    else:
+        found = fs.info(path).get("metadata") or {}
+    creator: str | None = found.get(_AZURE_KEY if protocol in AZURE else _KEY)
+    return creator
+
+
+def probe(fs: Any, protocol: str, directory: str, read: Callable[[str], bytes]) -> None:
+    """Raise unless objects can be created, read and deleted below `directory`, and one that exists is not replaced by
+    a create. `read` reads an object. Leaves nothing behind if it may delete."""
+    path = f"{directory}/.snapscope.{uuid.uuid4()}.tmp"
+    try:
+        create(fs, protocol, path, b"1", lambda: read(path))
+    except SnapscopeError:
+        raise
+    except Exception as error:  # client libraries raise any type of error
+        raise unwritable(path, error) from error
+    try:
+        create(fs, protocol, path, b"2", lambda: read(path))
+    except FileExistsError:
+        is_safe = True
+    else:
+        is_safe = False
+    finally:
+        _removed(fs, path)
+    if not is_safe:
+        raise Unsupported(
+            "This store replaced an object that was to be created only if its name is free. Two writers would "
+            "overwrite each other's references there, so nothing was changed.",
+            path=directory,
+            remedy="Update the server to one with conditional writes, or make this change with the table's own engine.",
+        )
+
+
+def _removed(fs: Any, path: str) -> None:
+    try:
+        fs.rm_file(path)
+    except Exception as error:
+        raise Corrupt(
+            "A test object could be created but not deleted: {error}. Nothing else was changed.",
+            error=f"{type(error).__name__}: {error}",
+            path=path,
+            remedy=told("Allow deleting in this directory, and delete that object."),
+        ) from error
+
+
+def keeps_versions(fs: Any, protocol: str, path: str) -> bool | None:
+    """Return whether the bucket keeps deleted objects for a time; None if it does not say. Raises any error."""
+    bucket = path.partition("/")[0]
+    if protocol in S3:
+        return bool(fs.call_s3("get_bucket_versioning", Bucket=bucket).get("Status") == "Enabled")
+    if protocol in GCS:
+        found = fs.call("GET", "b/{}", bucket, json_out=True)
+        seconds = int(found.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))
+        return bool(found.get("versioning", {}).get("enabled")) or seconds > 0
+    return False if protocol in (*LOCAL, "memory") else None

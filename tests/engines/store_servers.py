@@ -1,0 +1,147 @@
+"""Real servers of object stores on this machine: S3Proxy (Maven), Azurite (npm), fake-gcs-server (built by Go)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.engines import s3_server
+from tests.engines.java import Missing, kept
+from tests.engines.lines import last_words
+from tests.support.ports import free_port
+
+LAKE = "lake"  # the bucket, or container
+AZURITE = "azurite@3.35.0"
+FAKE_GCS = "github.com/fsouza/fake-gcs-server@v1.56.1"
+ACCOUNT = "devstoreaccount1"  # Azurite's own, with its published key
+ACCOUNT_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server: its address, the prefix of locations on it, and the environment that leads there through
+    another address."""
+
+    url: str
+    prefix: str
+    leads: Callable[[str], Mapping[str, str]] = field(repr=False)
+
+
+@contextmanager
+def local(directory: Path) -> Iterator[Server]:
+    yield Server("", str(directory), lambda _: {})
+
+
+@contextmanager
+def s3(directory: Path) -> Iterator[Server]:
+    with s3_server.running(directory) as url:
+        named = {"AWS_ACCESS_KEY_ID": s3_server.KEY, "AWS_SECRET_ACCESS_KEY": s3_server.SECRET}
+        yield Server(
+            url,
+            f"s3://{s3_server.BUCKET}",
+            lambda at: {**named, "AWS_ENDPOINT_URL": at, "AWS_REGION": "us-east-1"},
+        )
+
+
+@contextmanager
+def azure(directory: Path) -> Iterator[Server]:
+    node = _tool("node")
+
+    def install(fresh: Path) -> None:
+        command = [_tool("npm"), "install", "--no-audit", "--no-fund", "--prefix", str(fresh), AZURITE]
+        _made("npm", command, {})
+
+    package = kept("azurite", AZURITE.encode(), install)
+    port = free_port()
+    command = [node, str(package / "node_modules/.bin/azurite-blob"), "--silent", "--disableTelemetry",
+               "--skipApiVersionCheck", "--inMemoryPersistence", "--blobPort", str(port)]  # fmt: skip
+
+    def leads(at: str) -> Mapping[str, str]:
+        return {
+            "AZURE_STORAGE_CONNECTION_STRING": f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};"
+            f"AccountKey={ACCOUNT_KEY};BlobEndpoint={at}/{ACCOUNT};"
+        }
+
+    with _running("Azurite", command, directory):
+        url = f"http://127.0.0.1:{port}"
+        from azure.storage.blob import BlobServiceClient
+
+        with BlobServiceClient.from_connection_string(leads(url)["AZURE_STORAGE_CONNECTION_STRING"]) as service:
+            _until("Azurite", lambda: service.create_container(LAKE))
+        yield Server(url, f"abfs://{LAKE}", leads)
+
+
+@contextmanager
+def gcs(directory: Path) -> Iterator[Server]:
+    def build(fresh: Path) -> None:
+        _made("Go", [_tool("go"), "install", FAKE_GCS], {"GOBIN": str(fresh)})
+
+    server = kept("fake-gcs", FAKE_GCS.encode(), build) / "fake-gcs-server"
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    command = [str(server), "-scheme", "http", "-host", "127.0.0.1", "-port", str(port), "-backend", "memory",
+               "-log-level", "error"]  # fmt: skip
+    with _running("fake-gcs-server", command, directory):
+        import requests
+
+        _until("fake-gcs-server", lambda: requests.post(f"{url}/storage/v1/b", json={"name": LAKE}, timeout=5))
+        yield Server(
+            url,
+            f"gs://{LAKE}",
+            lambda at: {
+                "STORAGE_EMULATOR_HOST": at,
+                "NO_GCE_CHECK": "true",
+                "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false",
+            },
+        )
+
+
+KINDS = {"local": local, "s3": s3, "azure": azure, "gcs": gcs}
+
+
+def _tool(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise Missing(f"no {name} on the PATH")
+    return found
+
+
+def _made(what: str, command: Sequence[str], more: Mapping[str, str]) -> None:
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=1800, stdin=subprocess.DEVNULL,
+        env={**os.environ, **more},
+    )  # fmt: skip
+    if done.returncode:
+        raise Missing(f"{what} did not install {command[-1]}: {last_words(done.stdout + done.stderr)}")
+
+
+@contextmanager
+def _running(name: str, command: Sequence[str], directory: Path) -> Iterator[None]:
+    with (directory / "server.log").open("w") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log, cwd=directory)
+    try:
+        yield
+        if server.poll() is not None:
+            raise RuntimeError(f"{name} ended: {last_words((directory / 'server.log').read_text())}")
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _until(name: str, work: Callable[[], object]) -> None:
+    ends = time.monotonic() + 120
+    while True:
+        try:
+            work()
+        except Exception as error:
+            if time.monotonic() > ends:
+                raise RuntimeError(f"{name} does not start: {error}") from error
+            time.sleep(0.2)
+        else:
+            return

@@ -1,0 +1,192 @@
+"""What every store that takes changes must do, on a real server of each: one contract."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.errors import Conflict, Corrupt, Unsupported
+from core.execution import recovery
+from core.execution.apply import apply
+from core.execution.journal import Journal
+from core.model.actions import CreateTag, DeleteTags, Expire
+from core.storage.store import Store
+from core.table import open_table
+from tests.engines import store_servers
+from tests.engines.java import Missing
+from tests.support.execution import ground
+from tests.support.faulty_http import Proxy, between
+from tests.support.formats.paimon.tables import four_commits
+
+NAMES = ("a b", "50%25", "100%", "ümlaut", "表", "x+y=z", "x&y;z")
+KEEP_ONE = Expire(retain_max=1, retain_min=1)
+
+
+@pytest.fixture(scope="module", params=list(store_servers.KINDS))
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Proxy, str]]:
+    """A proxy of a store's server, and the location of its bucket."""
+    kind: str = request.param
+
+    try:
+        with (
+            store_servers.KINDS[kind](tmp_path_factory.mktemp(kind)) as server,
+            between(server.url) as proxy,
+            pytest.MonkeyPatch.context() as environment,
+        ):
+            for name, value in server.leads(proxy.url).items():
+                environment.setenv(name, value)
+            yield proxy, server.prefix
+    except Missing as lack:
+        pytest.skip(f"engines: {lack}")
+
+
+@pytest.fixture
+def proxy(served: tuple[Proxy, str]) -> Iterator[Proxy]:
+    """The proxy, without faults."""
+    yield served[0]
+    served[0].rule = lambda _method, _path: None
+
+
+@pytest.fixture
+def place(served: tuple[Proxy, str], request: pytest.FixtureRequest) -> str:
+    """A location for one test."""
+    return f"{served[1]}/{request.node.originalname}"
+
+
+def uploaded(directory: Path, place: str) -> str:
+    store = Store(place)
+    for path in sorted(ground.disk(directory)):
+        store.put(path, (directory / path).read_bytes())
+    return place
+
+
+def content(place: str) -> dict[str, bytes]:
+    """Every file of a location."""
+    return _below(Store(place), "")
+
+
+def _below(store: Store, below: str) -> dict[str, bytes]:
+    found = dict[str, bytes]()
+    entries = [(f"{below}/{entry.name}".lstrip("/"), entry.is_dir) for entry in store.ls_if_there(below)]
+    for path in (path for path, is_dir in entries if is_dir):
+        found |= _below(store, path)
+    for path, data in store.read_many([path for path, is_dir in entries if not is_dir]).items():
+        assert isinstance(data, bytes), path
+        found[path] = data
+    return found
+
+
+def test_names_are_written_listed_and_read(place: str) -> None:
+    store = Store(place)
+    for name in NAMES:
+        store.create(f"below/{name}", name.encode())
+    assert [entry.name for entry in store.ls("below")] == sorted(NAMES)
+    assert store.read_many([f"below/{name}" for name in NAMES]) == {f"below/{name}": name.encode() for name in NAMES}
+    for name in NAMES:
+        assert store.delete(f"below/{name}")
+    assert store.ls_if_there("below") == []
+    assert store.size("below/a b") is None
+
+
+def test_of_eight_creates_one_wins(place: str) -> None:
+    outcomes: list[str] = []
+
+    def create(number: int) -> None:
+        try:
+            Store(place).create("tag/tag-v", f"{number}".encode())
+        except Conflict:
+            outcomes.append("taken")
+        else:
+            outcomes.append(f"{number}")
+
+    threads = [threading.Thread(target=create, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (winner,) = [each for each in outcomes if each != "taken"]
+    assert len(outcomes) == 8
+    assert Store(place).read("tag/tag-v") == winner.encode()
+
+
+def test_an_answer_that_is_lost_is_found_out_by_reading(place: str, proxy: Proxy) -> None:
+    """An identical object of another writer is not ours; where nothing was written, it is an error."""
+    lost: list[str] = []
+
+    def lose_one(method: str, path: str) -> str | None:
+        if method in ("PUT", "POST") and len(lost) < 1:
+            lost.append(path)
+            return "lose"
+        return None
+
+    proxy.rule = lose_one
+    Store(place).create("tag/tag-v", b"ours")
+    assert lost or not proxy.backend
+    proxy.rule = lambda _method, _path: None
+    with pytest.raises(Conflict):
+        Store(place).create("tag/tag-v", b"ours")
+    lost.clear()
+    proxy.rule = lose_one
+    Store(place).put("tag/tag-v", b"replaced")
+    assert Store(place).read("tag/tag-v") == b"replaced"
+    proxy.rule = lambda method, _path: 403 if method in ("PUT", "POST") else None
+    if proxy.backend:
+        with pytest.raises(Corrupt, match="could not write"):
+            Store(place).create("tag/tag-w", b"ours")
+    assert "tag/tag-w" not in content(place)
+
+
+def test_a_life(place: str, tmp_path: Path) -> None:
+    """Tag, expire and stop, undo, expire, delete the tag: on every store as on a local disk."""
+    four_commits(tmp_path / "t")
+    uploaded(tmp_path / "t", place)
+    table, before = open_table(place), content(place)
+    apply(table, table.preview(CreateTag("w", 3), ground.LATE_MS), settle_s=0)
+    tagged = content(place)
+    assert tagged.keys() - before.keys() == {"tag/tag-w"}
+    stopped = apply(table, table.preview(KEEP_ONE, ground.LATE_MS), settle_s=0, cancelled=lambda: True)
+    assert stopped.outcome == "cancelled"
+    assert "snapshot/snapshot-1" not in content(place)
+    recovery.undo(stopped.run, open_table=open_table)
+    assert {path: data for path, data in content(place).items() if "/E" not in path and "/L" not in path} == {
+        path: data for path, data in tagged.items() if "/E" not in path and "/L" not in path
+    }
+    assert apply(table, table.preview(KEEP_ONE, ground.LATE_MS), settle_s=0).is_exact
+    receipt = apply(table, table.preview(DeleteTags(("v", "w")), ground.LATE_MS), settle_s=0)
+    assert receipt.is_exact
+    left = content(place)
+    assert not [path for path in left if "tag-" in path or "snapshot.tmp" in path or ".snapscope" in path]
+    assert [snapshot.id for snapshot in open_table(place).heads().main.snapshots] == [4]
+    assert not open_table(place).history().incomplete
+
+
+def test_a_tag_that_is_listed_and_never_found_stops_an_expiry(place: str, proxy: Proxy, tmp_path: Path) -> None:
+    four_commits(tmp_path / "t")
+    before = content(uploaded(tmp_path / "t", place))
+    hides = "tag/tag-v", "tag%2Ftag-v"
+    proxy.rule = lambda method, path: 404 if method in ("GET", "HEAD") and path.split("?")[0].endswith(hides) else None
+    if proxy.backend:
+        with pytest.raises(Corrupt, match="lists this file") as told:
+            open_table(place).preview(KEEP_ONE, ground.LATE_MS)
+        assert told.value.path == "tag/tag-v"
+    proxy.rule = lambda _method, _path: None
+    assert content(place) == before
+
+
+def test_a_server_that_ignores_the_condition_is_refused_before_the_first_effect(
+    place: str, proxy: Proxy, tmp_path: Path
+) -> None:
+    if not proxy.backend or place.startswith("gs:"):  # Google's answer to a create has a body
+        return
+    four_commits(tmp_path / "t")
+    before = content(uploaded(tmp_path / "t", place))
+    table = open_table(place)
+    plan = table.preview(KEEP_ONE, ground.LATE_MS)
+    proxy.rule = lambda method, _path: "deny" if method == "PUT" else None
+    with pytest.raises(Unsupported, match="replaced an object"):
+        apply(table, plan, settle_s=0)
+    assert content(place) == before
+    assert not any(run.is_open for run in Journal().runs())
