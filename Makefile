@@ -85,7 +85,8 @@ structure: $(VENV)/.ready-dev ## counts what makes the code hard to enter; fails
 	@$(BIN)/python -m tests.structure
 
 fast: $(VENV)/.ready-dev
-	@SNAPSCOPE_LEFT_OUT='slow, Spark, engine and browser tests (make test runs them)' \
+	@SNAPSCOPE_LEFT_OUT='slow, Spark, engine and browser tests, most examples of properties (make test runs them)' \
+	  SNAPSCOPE_DEEP=0.2 \
 	  $(BIN)/python -m pytest -q --numprocesses auto -m 'not (slow or spark or engines or browser)'
 
 format: $(VENV)/.ready-dev ## rewrite the code into its one form

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ import coverage
 import hypothesis
 import pytest
 
+from tests.support.depth import tries
 from tests.support.e2e.chromium import browser
 from tests.support.places import ROOT, SMALL_TABLES, TABLES
 
@@ -30,7 +32,7 @@ KINDS = ("spark", "engines", "browser")
 
 KIND_OF_DIRECTORY = {"core/spark": "spark", "engines": "engines", "interop": "engines", "e2e": "browser"}
 
-hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.register_profile("repeatable", tries(100), deadline=None, print_blob=True)
 hypothesis.settings.load_profile("repeatable")
 
 
@@ -178,6 +180,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # The first test that uses Spark starts it for all later tests of the process, so it must always start the same way.
     os.environ["SNAPSCOPE_SPARK_FAST_START"] = "1"
     os.environ.pop("SNAPSCOPE_SPARK_CONF", None)
+    # Without compiled files every worker rewrites all tests (17 s), and every process that a test starts compiles core.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

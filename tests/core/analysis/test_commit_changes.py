@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from core.analysis.commit_changes import CommitChanges, Sums
@@ -15,6 +15,7 @@ from core.model.history import History
 from core.model.references import MAIN, Snapshot
 from core.table import open_table
 from tests.support.builders import TableBuilder
+from tests.support.depth import tries
 from tests.support.formats.paimon.random_tables import STEP, Maker
 from tests.support.iceberg_tables import JAVA_RANDOM, PYICEBERG, as_if_there
 
@@ -91,7 +92,7 @@ def compare(history: History) -> int:
     return compared
 
 
-@settings(deadline=None, max_examples=60)
+@tries(60)
 @given(some.lists(STEP, min_size=3, max_size=25))
 def test_random_paimon_tables(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]) -> None:
     maker = Maker(tmp_path_factory.mktemp("t") / "shop.db" / "t", {})

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.formats import roaring
 from tests.support import vectors
+from tests.support.depth import tries
 
 LOW = st.integers(0, (1 << 32) - 1)
 LUMPS = st.lists(
@@ -43,7 +44,7 @@ def shorts(*values: int) -> bytes:
 
 @pytest.mark.parametrize("runs", [False, True])
 @given(lumps=LUMPS)
-@settings(max_examples=40, deadline=None)
+@tries(40)
 def test_what_the_specification_writes_is_read_to_its_end(runs: bool, lumps: list[list[int]]) -> None:
     values = sorted({value for lump in lumps for value in lump})
     data = vectors.roaring(values, runs=runs)

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from core import paths, safe_text
@@ -38,6 +38,7 @@ from dashboard.components.history import timeline as lanes
 from dashboard.formatting import cells, exports, markup, palette, units
 from dashboard.view_models import change_tree, differences, files, home, notices, rows, saved_queries, version_picker
 from tests.support.builders import DAY_MS, START_MS, TableBuilder
+from tests.support.depth import tries
 from tests.support.iceberg_tables import JAVA_RANDOM, moved
 
 LATER_MS = START_MS + 1_000 * DAY_MS
@@ -340,7 +341,7 @@ def test_a_great_number_beside_a_missing_one_stays_the_number_it_was() -> None:
     assert exports.csv(frame).decode() == f"n,text\r\n,'=1\r\n{2**53 + 1},\r\n"
 
 
-@settings(max_examples=60)
+@tries(60)
 @given(some.data())
 def test_no_cell_is_a_formula_whatever_its_type(data: some.DataObject) -> None:
     """Return every text in a query's CSV and grid, including names; every number must be unchanged."""

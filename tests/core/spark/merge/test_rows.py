@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
@@ -19,6 +19,7 @@ from core.model.references import Field, Schema
 from core.spark.merge.columns import ranks
 from core.spark.merge.rows import merge
 from core.spark.merge.rules import merge_rule
+from tests.support.depth import tries
 
 COLUMNS = (
     ("k", "INT NOT NULL"),
@@ -244,7 +245,7 @@ def texts(rows: list[Row]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", sorted(OPTIONS))
-@settings(max_examples=300)
+@tries(300)
 @given(data=st.data())
 def test_merging_is_what_taking_rows_one_by_one_gives(name: str, data: st.DataObject) -> None:
     options = OPTIONS[name]
@@ -316,7 +317,7 @@ def test_a_number_that_does_not_fit_is_refused_not_wrapped() -> None:
 DECIMALS = ("DECIMAL(38, 2)", "DECIMAL(38, 0)", "DECIMAL(19, 9)", "DECIMAL(29, 1)", "DECIMAL(18, 2)", "DECIMAL(9, 0)")
 
 
-@settings(max_examples=150)
+@tries(150)
 @given(st.sampled_from(DECIMALS), st.data())
 def test_sums_of_decimals_lose_no_digit(of: str, data: st.DataObject) -> None:
     """Beside whole numbers of Python, which have no end; beyond the type the engine's null, or none at all."""

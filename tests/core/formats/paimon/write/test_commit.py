@@ -16,7 +16,7 @@ from typing import Any
 
 import fastavro
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
@@ -27,6 +27,7 @@ from core.formats.paimon.write.manifest_encoding import NewDataFile
 from core.model.references import Snapshot
 from core.storage.store import Store
 from tests.support.builders import TableBuilder
+from tests.support.depth import tries
 from tests.support.formats.paimon.commits import COLUMNS, T0, Uuids, avro, file, live, stamp
 
 
@@ -124,7 +125,7 @@ def test_the_same_names_and_changes_give_the_same_bytes(tmp_path: Path) -> None:
     assert contents[0] == contents[1]
 
 
-@settings(max_examples=30, deadline=None)
+@tries(30)
 @given(st.data())
 def test_every_snapshot_keeps_what_a_plain_dictionary_keeps(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
