@@ -65,6 +65,7 @@ def test_few_blocks_are_not_run_and_each_says_why() -> None:
     assert len(left_out) <= MOST_NOT_RUN, [each.place for each in left_out]
 
 
+@pytest.mark.slow
 def test_a_block_that_fails_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     programs = doc_blocks.make_program(tmp_path)

@@ -42,6 +42,7 @@ def warehouse(tmp_path: Path) -> Path:
     return tmp_path / "w"
 
 
+@pytest.mark.slow
 def test_the_daily_cleanup_keeps_its_limit_and_a_receipt(warehouse: Path, tmp_path: Path) -> None:
     receipts = tmp_path / "receipts.jsonl"
     words = [EXAMPLES / "daily_cleanup.py", warehouse, "--keep", 2, "--settle", "0 s", "--receipts", receipts]
@@ -62,6 +63,7 @@ def test_the_daily_cleanup_keeps_its_limit_and_a_receipt(warehouse: Path, tmp_pa
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 def test_the_costs_of_tags_are_csv(warehouse: Path) -> None:
     done = run(EXAMPLES / "tag_costs.py", warehouse)
     assert (done.returncode, done.stderr) == (0, "")

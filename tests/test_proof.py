@@ -33,6 +33,7 @@ def test_every_proof_holds_on_its_first_seeds(name: str, seed: int) -> None:
     assert sum(counts.values()) > 0, "a proof that looked at nothing proves nothing"
 
 
+@pytest.mark.slow
 def test_a_proof_is_remembered_with_all_it_uses() -> None:
     """What it imports, what that imports, and the files that these run or compile."""
     used = {path.relative_to(ROOT).as_posix() for path in proof.code_of(proof.PROOFS / "differential.py")}

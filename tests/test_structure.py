@@ -37,6 +37,7 @@ def test_the_counts_see_what_they_count() -> None:
     assert structure.modules_of("tests/core/y/test_journal.py", modules) == []
 
 
+@pytest.mark.slow
 def test_an_import_is_late_only_because_of_a_slow_library() -> None:
     """What the source text shows is what Python does."""
     assert structure.loads_a_slow_library("core.spark.sql.run")  # directly

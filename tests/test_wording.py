@@ -29,6 +29,7 @@ def test_nothing_is_decided_by_a_sentence(words: str, place: Path, plain: Mappin
     assert [name for name in plain if said[name] != plain[name]] == []
 
 
+@pytest.mark.slow
 def test_the_answers_are_of_every_kind(plain: Mapping[str, Any]) -> None:
     """The comparison is not empty: it includes changes that succeed, stay incomplete, and are rejected."""
     changed = {name: plain[name] for name in wording.CHANGES}

@@ -26,6 +26,7 @@ from core.execution.journal import Journal
 from core.reports import json as answers
 from core.table import Table, open_table
 from tests.support.builders import START_MS, STATES, TableBuilder
+from tests.support.depth import first_fast
 from tests.support.formats.paimon.tables import four_commits
 from tests.support.places import ROOT, TABLES
 
@@ -170,7 +171,7 @@ def test_what_is_no_table_is_one_error(ask: Ask, tmp_path: Path, name: str) -> N
 
 
 @pytest.mark.parametrize(
-    "state", [name for name in STATES if name not in ("10,000 snapshots", "table moved while viewing")]
+    "state", first_fast(name for name in STATES if name not in ("10,000 snapshots", "table moved while viewing"))
 )
 def test_every_state_is_answered_by_every_command(
     ask: Ask, tmp_path: Path, state: str, monkeypatch: pytest.MonkeyPatch
@@ -193,7 +194,9 @@ def test_every_state_is_answered_by_every_command(
             assert plain.err.strip(), name
 
 
-@pytest.mark.parametrize("damage", ["snapshot/snapshot-4", "tag/tag-v", "schema/schema-0", "snapshot/snapshot-1"])
+@pytest.mark.parametrize(
+    "damage", first_fast(["snapshot/snapshot-4", "tag/tag-v", "schema/schema-0", "snapshot/snapshot-1"])
+)
 def test_unreadable_references_are_told_by_every_command(
     ask: Ask, table: TableBuilder, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -780,7 +783,7 @@ def test_an_error_with_odd_names_reaches_any_terminal(odd: TableBuilder, monkeyp
 
 
 @pytest.mark.parametrize("lines", [0, 2])
-@pytest.mark.parametrize("form", [[], ["--json"]])
+@pytest.mark.parametrize("form", first_fast([[], ["--json"]]))
 def test_a_reader_may_leave_early(table: TableBuilder, lines: int, form: list[str]) -> None:
     """`snapscope … | head`: no traceback, whether the output fits into the pipe or not."""
     for _ in range(300):

@@ -85,6 +85,7 @@ def test_files_as_of_and_diff(lake: Path, ask: Ask) -> None:
     assert {each["bucket"] for each in found["partitions"]} == {None}
 
 
+@pytest.mark.slow
 def test_plans_costs_and_holders(lake: Path, ask: Ask) -> None:
     table = lake / "db.db" / "t12_v1"
     opened = open_table(str(table))

@@ -105,5 +105,6 @@ def _base(path: Path) -> str:
     return str(json.loads(path.read_bytes())["baseManifestList"])
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_damage() -> None:
     assert fuzz.run(3, 4) == fuzz.run(3, 4)

@@ -176,6 +176,7 @@ def test_resume_ends_where_a_clean_run_ends(name: str, stage: Stage) -> None:
         journal.verify()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_undo_brings_every_reference_back_byte_for_byte(name: str, stage: Stage) -> None:
     change = CHANGES[name]

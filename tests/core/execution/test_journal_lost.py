@@ -16,6 +16,7 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.model.actions import CreateTag, Expire
 from core.table import Table, open_table
+from tests.support.depth import first_fast
 from tests.support.execution import ground
 from tests.support.execution.journal_attacks import ATTACKS, PLAN, Ground
 
@@ -69,7 +70,7 @@ def test_before_the_sweep(how: str, table: Table, attacked: Ground) -> None:
     finish(table, attacked)
 
 
-@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("batch", first_fast([1, 2]))
 @pytest.mark.parametrize("how", ATTACKS)
 def test_between_two_batches(how: str, batch: int, table: Table, attacked: Ground) -> None:
     plan, states = table.preview(CHANGE, ground.LATE_MS), list[frozenset[str]]()
@@ -86,7 +87,7 @@ def test_between_two_batches(how: str, batch: int, table: Table, attacked: Groun
     finish(table, attacked)
 
 
-@pytest.mark.parametrize("how", ATTACKS)
+@pytest.mark.parametrize("how", first_fast(ATTACKS))
 def test_after_the_last_batch(how: str, table: Table, attacked: Ground) -> None:
     """All planned files are gone: the receipt is the last journal entry, and without the journal there is none."""
     plan = table.preview(CHANGE, ground.LATE_MS)
@@ -100,7 +101,7 @@ def test_after_the_last_batch(how: str, table: Table, attacked: Ground) -> None:
     finish(table, attacked)
 
 
-@pytest.mark.parametrize("how", ATTACKS)
+@pytest.mark.parametrize("how", first_fast(ATTACKS))
 def test_while_a_tag_is_made(how: str, table: Table, attacked: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     plan, journal = table.preview(CreateTag("new"), ground.LATE_MS), Journal(attacked.path)
     create = table.store.create
@@ -132,7 +133,7 @@ def test_a_write_ahead_log_that_is_lost(table: Table, attacked: Ground) -> None:
     assert left(table) == before
 
 
-@pytest.mark.parametrize("how", ATTACKS)
+@pytest.mark.parametrize("how", first_fast(ATTACKS))
 def test_a_resume_goes_on_in_the_journal_that_it_read(how: str, table: Table, attacked: Ground) -> None:
     plan = table.preview(CHANGE, ground.LATE_MS)
     stop = iter([False] * 3 + [True] * 1_000)

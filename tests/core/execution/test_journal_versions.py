@@ -96,7 +96,7 @@ def test_the_journal_shows_the_steps_that_the_plan_showed(tmp_path: Path) -> Non
 
 # ends -----------------------------------------------------------------------------------------------------------------
 
-QUICK = {"paimon-create-tag", "paimon-replace-tag", "paimon-reset-consumer", "iceberg-rename-tag"}
+QUICK = {"paimon-create-tag", "iceberg-rename-tag"}
 
 
 MARKED = [pytest.param(case, marks=[] if case in QUICK else [pytest.mark.slow]) for case in recorded_runs.CASES]

@@ -93,6 +93,7 @@ def hint_leads_on(root: Path) -> bool:
 CASES = [pytest.param(name, marks=[pytest.mark.slow] if name != "rename-tag" else []) for name in CHANGES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_resume_ends_where_a_clean_run_ends(name: str, stage: Stage) -> None:
     change = CHANGES[name]
@@ -117,6 +118,7 @@ def test_resume_ends_where_a_clean_run_ends(name: str, stage: Stage) -> None:
         journal.verify()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_undo_brings_back_exactly_what_was(name: str, stage: Stage) -> None:
     change = CHANGES[name]

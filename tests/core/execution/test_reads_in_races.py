@@ -76,6 +76,7 @@ def planned(table: Table) -> None:
     table.preview(OLDEST, NOW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [False, True], ids=["one by one", "at once"])
 @pytest.mark.parametrize("work", [whole, planned], ids=lambda each: each.__name__)
 def test_an_expiry_by_the_engine_between_any_two_calls(
@@ -92,6 +93,7 @@ def test_an_expiry_by_the_engine_between_any_two_calls(
     assert seen > 2, "the expiry came in between"
 
 
+@pytest.mark.slow
 def test_an_apply_between_whose_calls_another_expires(stage: Stage) -> None:
     """If another process deletes part of a plan, it may end as a conflict, but is never reported as damage."""
     ends = set()
@@ -135,6 +137,7 @@ def iceberg(root: Path, lies: Lies) -> Table:
     return Table(IcebergFormat(store))
 
 
+@pytest.mark.slow
 def test_an_iceberg_expiry_between_two_calls(tmp_path: Path) -> None:
     """A commit, then the deleted files; the metadata that it replaced is deleted as well."""
     good = iceberg_ground.small_table(

@@ -97,6 +97,7 @@ def test_a_branch_has_its_own_snapshots_and_what_cannot_be_read_is_said(tmp_path
     assert {each["exclusive_now_bytes"] for each in answers.tag_costs(history, NOW_MS)} == {None}
 
 
+@pytest.mark.slow
 def test_every_table_of_a_real_engine_has_a_report() -> None:
     """In different zones, with and without a commit, with any options and tags."""
     paimon = [path for path in (SMALL_TABLES / "paimon" / "default.db").iterdir() if path.is_dir()]

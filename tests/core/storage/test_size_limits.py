@@ -29,6 +29,7 @@ from core.formats.avro import container, shapes
 from core.formats.iceberg import metadata_json
 from core.formats.paimon import binary_row, deletion_vectors, types
 from core.storage import local_disk, size_limits
+from tests.support.depth import first_fast
 from tests.support.places import SMALL_TABLES, TABLES
 
 if sys.version_info >= (3, 14):
@@ -45,7 +46,7 @@ CODECS: dict[bytes, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("codec", first_fast(CODECS))
 def test_what_is_told_of_a_block_is_never_less_than_it_unpacks_to(codec: bytes) -> None:
     chance = random.Random(codec)
     for size in (0, 1, 100, 5000, 300_000, 3_000_000):
@@ -103,6 +104,7 @@ def test_empty_blocks_of_zstd_are_not_counted_one_by_one() -> None:
         unpack_limits.unpacked(b"zstandard", blocks[:-3], 1 << 25)
 
 
+@pytest.mark.slow
 def test_documents_as_large_as_tables_have_them_are_read() -> None:
     """100,000 snapshots with summaries; a schema of 10,000 columns: compact, as by the densest writer."""
     summary = {"operation": "append", "added-data-files": "3", "added-records": "1000", "total-records": "10000000"}
@@ -124,6 +126,7 @@ def test_documents_as_large_as_tables_have_them_are_read() -> None:
     assert len(metadata_json.document(metadata_json.unpacked(content, "f"), "f")["snapshots"]) == 20_000
 
 
+@pytest.mark.slow
 def test_schemas_that_are_alike_are_read() -> None:
     """As in a table whose columns changed often: compact, and compressed to less than a hundredth."""
     columns = [{"id": at, "name": f"c{at}", "required": False, "type": "int"} for at in range(1, 150)]

@@ -335,6 +335,7 @@ def test_the_process_ends_with_threads_that_are_stuck(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "The store did not answer within 0.1 s.\n"), done.stderr
 
 
+@pytest.mark.slow
 def test_the_command_line_ends_on_a_pipe(tmp_path: Path) -> None:
     """The whole program, as in the original report: one pipe in one table."""
     root = table(tmp_path / "w/shop.db/a").root

@@ -103,7 +103,9 @@ def test_an_address_opens_no_place_that_is_not_served(place: str, opened: list[s
     assert [each.key for each in page.test.button] == ["entering.open", "entering.stay"]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=[pytest.mark.slow] * (each in ("files", "query"))) for each in PAGES]
+)
 def test_no_page_and_no_value_of_its_address_reads_anything_else(name: str, opened: list[str], lake: Path) -> None:
     """Set every URL parameter that a page reads to a location; the warehouse itself stays the served one."""
     values = ("github://a:b@main/x", "s3://bucket/x", f"{lake}/../x", "http://127.0.0.1:9/x", "/etc/passwd")

@@ -83,6 +83,7 @@ def test_every_kind_of_reference_is_read(open_page: Callable[..., Page], table: 
         version_picker.read("both", heads=heads)
 
 
+@pytest.mark.slow
 def test_what_names_nothing_says_so_and_takes_nothing_else_along(
     open_page: Callable[..., Page], table: TableBuilder
 ) -> None:
@@ -162,6 +163,7 @@ def test_the_first_click_of_a_comparison_keeps_the_chosen_version() -> None:
     assert version_picker.next_pair(None, "4", "2") == ("2", "4")
 
 
+@pytest.mark.slow
 def test_pages_about_the_table_as_it_is_now_say_so(open_page: Callable[..., Page], table: TableBuilder) -> None:
     for name, said in words.ACTS_NOW.items():
         for point, is_said in (("3", True), ("latest", False)):

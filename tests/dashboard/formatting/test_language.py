@@ -165,6 +165,7 @@ def pseudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return PSEUDO
 
 
+@pytest.mark.slow
 def test_a_language_costs_one_file(pseudo: str, open_page: Callable[..., Any], built: Callable[[str], Path]) -> None:
     assert list(language.languages()) == ["en", pseudo, "zh"]
     page = open_page("overview", built("one snapshot"), lang=pseudo)

@@ -372,6 +372,7 @@ def test_no_kind_of_column_lets_a_formula_through(of: str) -> None:
 MEGA = 3_000_000
 
 
+@pytest.mark.slow
 def test_one_great_value_is_shown_by_its_beginning_and_downloaded_whole() -> None:
     great = "=" + "x" * MEGA
     table = pa.table(

@@ -475,6 +475,7 @@ def test_an_expiry_is_carried_out_as_shown(open_page: Callable[..., Page], demo:
     background_jobs.dismiss(job.id)
 
 
+@pytest.mark.slow
 def test_what_lies_outside_the_table_is_ticked_root_by_root(
     open_page: Callable[..., Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -525,6 +526,7 @@ def confirming(page: Page) -> TextInput:
     return found
 
 
+@pytest.mark.slow
 def test_what_was_typed_for_a_table_confirms_nothing_of_its_copy(open_page: Callable[..., Page], demo: Path) -> None:
     shutil.copytree(demo / "shop.db", demo / "saved.db")
     page = open_page("retention", demo, writes=True, table=TITLE, keep_max="3")
@@ -590,6 +592,7 @@ def test_nothing_is_carried_on_once_changes_are_off(
     assert Journal().open_run(table.location) is not None
 
 
+@pytest.mark.slow
 def test_a_tag_is_created_and_deleted(open_page: Callable[..., Page], demo: Path, tmp_path: Path) -> None:
     page = open_page("tags", demo, writes=True, table=TITLE)
     page.test.text_input(key="tags.name").set_value("keep-me")
@@ -730,6 +733,7 @@ def test_reading_can_be_cancelled_and_resumed(open_page: Callable[..., Page], wa
     assert "Snapshot 9" in press(page, words.READ_AGAIN).text
 
 
+@pytest.mark.slow
 def test_more_tags_than_can_be_chosen_from_hide_nothing_else(
     open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -252,6 +252,7 @@ def drawn(page: Page) -> list[str]:
     return [str(each.proto.body) for each in page.test.get("html")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["a pipe", "a dead disk"])
 def test_one_table_that_hangs_leaves_home_to_the_others(
     tables: dict[str, TableBuilder], open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch, kind: str
@@ -291,6 +292,7 @@ def listed(page: Page) -> list[str]:
     return [each.removeprefix("shop.") for each in links if each.startswith("shop.t")][:10]
 
 
+@pytest.mark.slow
 def test_the_tables_are_sorted_and_filtered_by_the_address(
     open_page: Callable[..., Page], tables: dict[str, TableBuilder]
 ) -> None:

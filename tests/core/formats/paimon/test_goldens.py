@@ -96,7 +96,11 @@ def carry_out(root: Path, words: list[str]) -> Plan:
 
 
 @pytest.mark.parametrize(
-    ("name", "golden"), [pytest.param(*each, id=f"{each[0]}: {each[1]['op']}") for each in goldens()]
+    ("name", "golden"),
+    [
+        pytest.param(*each, id=f"{each[0]}: {each[1]['op']}", marks=[] if number % 4 == 0 else [pytest.mark.slow])
+        for number, each in enumerate(goldens())
+    ],
 )
 def test_golden(name: str, golden: Mapping[str, Any], tmp_path: Path) -> None:
     root = copy(name, tmp_path)

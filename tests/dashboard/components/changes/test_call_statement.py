@@ -68,6 +68,7 @@ def test_a_call_is_planned_on_the_page_and_run_by_its_button(open_page: Open, wa
     assert "The CALL is for table shop.other, which is not at" in page.text
 
 
+@pytest.mark.slow
 def test_tags_that_are_due_are_told_with_the_next_dates_and_made_together(open_page: Open, warehouse: Path) -> None:
     page = open_page("tags", warehouse, table="shop.orders", writes=True, tz="UTC")
     assert "Creates a tag every 1 d, by commit times." in page.text

@@ -60,6 +60,7 @@ def crash(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             apply(table, plan, settle_s=0)
 
 
+@pytest.mark.slow
 def test_the_curve_says_what_each_retention_would_free(warehouse: Path) -> None:
     history = open_table(table_of(warehouse)).history()
     figure = retention_curve.curve(history, "main", LIGHT, chosen=4)
@@ -95,6 +96,7 @@ def test_retention_shows_curve_holders_drops_and_the_engine(warehouse: Path, ope
     assert page.text.count(own) == 2, "beside the plan, and in the lab"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("button", "state"), [(words.RESUME, "done"), (words.UNDO, "undone")])
 def test_an_unfinished_change_is_offered(
     button: str, state: str, warehouse: Path, open_page: Callable, monkeypatch: pytest.MonkeyPatch
@@ -181,6 +183,7 @@ def test_one_number_alone_is_enough_where_the_option_contradicts_it(tmp_path: Pa
         assert "contradicts" in page.text
 
 
+@pytest.mark.slow
 def test_a_price_that_is_set_shows_what_bytes_cost(warehouse: Path, open_page: Callable) -> None:
     page = open_page("retention", warehouse, table="shop.orders", keep_max="3", keep_min="3")
     assert "USD a month" not in page.text

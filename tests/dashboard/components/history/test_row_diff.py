@@ -109,6 +109,7 @@ def light(colour: list[float]) -> float:
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
+@pytest.mark.slow
 def test_a_table_too_large_to_style_is_shown_without_colours(open_page: Callable[..., Page], warehouse: Path,
     monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     wide = tuple(f"c{number}" for number in range(300))
@@ -142,6 +143,7 @@ def test_the_open_part_is_in_the_address(open_page: Callable[..., Page], warehou
         assert page.test.session_state["input.part"] == shown
 
 
+@pytest.mark.slow
 def test_rows_are_compared_when_asked_for(
     open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

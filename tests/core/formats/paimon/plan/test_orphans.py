@@ -164,6 +164,7 @@ def test_what_a_clean_up_plans_it_deletes_and_neighbours_stay(parted: TableBuild
     assert Journal().open_run(str(parted.root)) is None
 
 
+@pytest.mark.slow
 def test_a_partition_that_nothing_mentions_goes_once_it_is_named(parted: TableBuilder) -> None:
     """A crashed writer's first files of a new day look like a copy of yesterday's."""
     put(parted.root, *NEIGHBOURS, f"dt=new/bucket-0/{data(98)}", "dt=new/bucket-0/notes.txt")
