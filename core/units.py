@@ -58,9 +58,9 @@ def asked_duration_ms(text: str) -> int:
     """Parse a duration that a person typed: the unit is required except for 0, because `--timeout 200` is ambiguous."""
     if text.strip().isdecimal() and int(text) != 0:
         raise Invalid(
-            "{text!r} has no unit, so it could be seconds or milliseconds.",
+            "{text!r} has no unit.",
             text=text,
-            remedy=told("Write {number} s or {number} ms.", number=text.strip()),
+            remedy=told("Write {number} d, {number} h, {number} s or {number} ms.", number=text.strip()),
         )
     ms = parse_duration_ms(text)
     if ms > _LONGEST_MS or (ms == 0 and any(map(int, re.findall(r"\d", text)))):

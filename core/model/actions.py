@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, get_args
 
 from core.errors import ErrorCode, Invalid
-from core.messages import told
-from core.model.ref_names import refuse_name
+from core.model.ref_names import refuse_name, tags_there
 from core.model.references import MAIN, Line, Tag
 
 
@@ -368,10 +367,9 @@ def find_tag(line: Line, name: str) -> Tag:
     for tag in line.tags:
         if tag.name == name:
             return tag
-    known = ", ".join(each.name for each in line.tags[:20]) or "none"
     raise Invalid(
         "There is no readable tag {name!r}, so nothing was changed.",
         name=name,
-        remedy=told("Tags: {known}.", known=known),
+        remedy=tags_there(name, [each.name for each in line.tags]),
         code=ErrorCode.NO_TAG,
     )

@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from core.errors import Invalid
-from core.messages import told
+from core.messages import Told, both, told
+from core.units import nearest
 
 MAX_BYTES = 200
+_LISTED = 20  # names that an error lists
 KINDS = {"tag": told("tag"), "branch": told("branch"), "consumer": told("consumer")}
 _DAY = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(\d\d){0,2}", re.ASCII)  # of automatic tags
 _RESERVED = {("branch", "main"), ("tag", "success-file")}
+
+
+def tags_there(wanted: str, names: Sequence[str], prefix: str = "") -> str:
+    """The tags there are and, if a name is similar, which one was probably meant."""
+    return _there(wanted, names, told("Tags: {names}.", names=", ".join(names[:_LISTED]) or "none"), prefix)
+
+
+def branches_there(wanted: str, names: Sequence[str]) -> str:
+    """The branches there are and, if a name is similar, which one was probably meant."""
+    return _there(wanted, names, told("Branches: {names}.", names=", ".join(names)), "")
+
+
+def refs_there(wanted: str, names: Sequence[str]) -> str:
+    """The same for Iceberg's refs, which are tags and branches."""
+    return _there(wanted, names, told("Refs: {names}.", names=", ".join(names[:_LISTED]) or "none"), "")
+
+
+def _there(wanted: str, names: Sequence[str], listed: Told, prefix: str) -> str:
+    close = nearest(wanted, names)
+    return both(told("Did you mean {name}?", name=f"{prefix}{close}"), listed) if close else listed
 
 
 def refuse_name(kind: str, name: str) -> None:

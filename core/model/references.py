@@ -16,6 +16,7 @@ from core.errors import ErrorCode, NotFound
 from core.messages import both, is_clause, told
 from core.model.capabilities import Capabilities
 from core.model.codes import Fault
+from core.model.ref_names import branches_there
 
 MAIN = "main"
 
@@ -227,13 +228,11 @@ class Heads:
         """The line of a branch. Raises `NotFound`, listing the existing branches, if there is none."""
         if (line := self.line(branch)) is not None:
             return line
-        names = ", ".join(each.branch for each in self.lines)
-        remedy = told("Branches: {names}.", names=names)
         raise NotFound(
             "There is no branch {branch!r}.",
             branch=branch,
             path=self.location,
-            remedy=remedy,
+            remedy=branches_there(branch, [each.branch for each in self.lines]),
             code=ErrorCode.NO_BRANCH,
         )
 

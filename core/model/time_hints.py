@@ -80,7 +80,7 @@ def _with_day(match: re.Match[str]) -> Told | None:
     """A time of day needs a day."""
     if match[2] and not match[3] and not match[4]:
         return None  # a bare number
-    clock = _CLOCKS.get(match[1], match[1])
+    clock = _CLOCKS.get(match[1], match[1].replace(".", ":"))
     return told('Say a day and a time, such as "yesterday {clock}" or "2026-11-17 {clock}".', clock=clock)
 
 

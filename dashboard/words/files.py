@@ -35,7 +35,9 @@ EVERYTHING = N_("Whole table")
 NO_FILES_HERE = N_("No current data files here.")
 NO_FILES_NEXT = N_("This version has no rows. Choose another one above, or go up to the whole table.")
 NO_SUCH_FOLDER = N_("No file of this version is in this folder. Go up, or choose another version.")
-MAP_HELP = N_("Each rectangle is a folder, its area the bytes in it. Click one to look inside; a file shows its life.")
+MAP_HELP = N_(
+    "Each rectangle is a folder, its area the bytes in it. Click one to look inside; a file shows its history."
+)
 FIND_HELP = N_("Any part of a path or a partition, whatever its case.")
 NOTHING_FOUND = N_("No file here has that in its path or partition.")
 ITS_LIFE = N_("Manifest history")

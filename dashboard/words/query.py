@@ -256,7 +256,7 @@ HOW_COMPARED = Rule(
 
 
 # History and saved queries
-ASK_MODES = {"sql": N_("SQL"), "bisect": N_("Since when?"), "history": N_("History")}
+ASK_MODES = {"sql": N_("SQL"), "bisect": N_("Find first change"), "history": N_("History")}
 ASK_MODE = N_("Suggestions")
 HISTORY_TITLE = N_("Recent queries")
 HISTORY_EMPTY = N_("No queries yet")

@@ -13,11 +13,11 @@ import re
 from core.errors import Corrupt, ErrorCode, Invalid, NotFound
 from core.messages import Told, both, told
 from core.model.lineage import ancestors, members
+from core.model.ref_names import tags_there
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
 from core.model.time_hints import of_digits
 from core.model.time_travel import AsOf, in_words, not_a_version, parse_time_ms
 from core.model.time_travel import unwritten as without_snapshots
-from core.units import nearest
 
 GRAMMAR = told(
     "Try a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, latest, earliest, latest~N, "
@@ -99,11 +99,8 @@ def _by_tag(heads: Heads, name: str) -> AsOf:
                 rule = told("Tag {name} points to snapshot {id}.", name=name, id=tag.snapshot.id)
                 return _answer(heads, tag.snapshot, rule)
     _refuse_broken(heads, name, False)
-    known = ", ".join([tag.name for line in heads.lines for tag in line.tags][:20]) or "none"
     why = told("There is no tag {name!r}.", name=name)
-    remedy: str = told("Tags: {names}.", names=known)
-    if close := nearest(name, [tag.name for line in heads.lines for tag in line.tags]):
-        remedy = both(told("Did you mean tag:{name}?", name=close), remedy)
+    remedy = tags_there(name, [tag.name for line in heads.lines for tag in line.tags], "tag:")
     raise NotFound(why, path=heads.location, remedy=remedy, code=ErrorCode.NO_TAG)
 
 

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from core.errors import Corrupt, ErrorCode, NotFound
 from core.messages import both, told
+from core.model.ref_names import tags_there
 from core.model.references import MAIN, Heads, Line, Schema, Snapshot
 from core.model.time_hints import of_digits
 from core.model.time_travel import AsOf, in_words, not_a_version, parse_time_ms
 from core.model.time_travel import unwritten as without_snapshots
-from core.units import nearest
 
 GRAMMAR = told(
     "Try a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/VERSION, latest, earliest, latest~N, "
@@ -86,10 +86,7 @@ def _by_tag(line: Line, name: str) -> AsOf:
             break
     else:
         _refuse_unreadable(line, "tag", name)
-        known = ", ".join(each.name for each in line.tags[:20]) or "none"
-        remedy: str = told("Tags: {names}.", names=known)
-        if close := nearest(name, [each.name for each in line.tags]):
-            remedy = both(told("Did you mean tag:{name}?", name=close), remedy)
+        remedy = tags_there(name, [each.name for each in line.tags], "tag:")
         raise NotFound("There is no tag {name!r}{on}.", name=name, on=_on(line), remedy=remedy, code=ErrorCode.NO_TAG)
     own = tag.snapshot
     is_retained = any(each.id == own.id and each.content == own.content for each in line.snapshots)

@@ -903,7 +903,7 @@ def test_a_duration_without_a_unit_is_refused(table: TableBuilder, ask: Ask, wor
     assert said.status != 0
     text = next(each for each in words if each.strip().isdecimal() and each not in ("1", "2"))
     error = said.json["error"]
-    assert error["message"].startswith(f"{text!r} has no unit, so it could be seconds or milliseconds")
+    assert error["message"].startswith(f"{text!r} has no unit.")
     assert error["remedy"] == f"Write {text.strip()} s or {text.strip()} ms."
 
 

@@ -19,7 +19,7 @@ def test_a_list_of_a_branch_that_is_not_there_names_those_that_are(
     for command in ("snapshots", "tags"):
         assert main([command, str(table.root), "--branch", "deve", "--json"]) == 1
         error = json.loads(capsys.readouterr().out)["error"]
-        assert (error["kind"], error["remedy"]) == ("NotFound", "Branches: main, dev.")
+        assert (error["kind"], error["remedy"]) == ("NotFound", "Did you mean dev? Branches: main, dev.")
         assert main([command, str(table.root), "--branch", "dev"]) == 0
         capsys.readouterr()
 

@@ -27,6 +27,7 @@ NOW_MS = 1_795_100_000_000  # a Thursday
         ("noon", 'Say a day and a time, such as "yesterday 12:00" or "2026-11-17 12:00".'),
         ("8 am", 'Say a day and a time, such as "yesterday 8 am" or "2026-11-17 8 am".'),
         ("08:00", 'Say a day and a time, such as "yesterday 08:00" or "2026-11-17 08:00".'),
+        ("12.30", 'Say a day and a time, such as "yesterday 12:30" or "2026-11-17 12:30".'),
         ("3 months ago", 'such as "90 days ago".'),
     ],
 )

@@ -30,7 +30,7 @@ from core.model.actions import (
     Rollback,
 )
 from core.model.lineage import ancestors, members
-from core.model.ref_names import KINDS, refuse_name
+from core.model.ref_names import KINDS, branches_there, refs_there, refuse_name, tags_there
 from core.model.references import MAIN, Heads, Ref, Snapshot
 from core.model.time_travel import parse_time_ms
 from core.units import duration
@@ -226,14 +226,14 @@ def find(heads: Heads, name: str, *, is_branch: bool | None = None) -> Ref:
                     wanted=wanted,
                 )
             return ref
-    known = ", ".join(ref.name for ref in heads.refs if is_branch in (None, ref.is_branch)) or "none"
-    plural = {None: told("Refs"), False: told("Tags"), True: told("Branches")}[is_branch]
+    known = [ref.name for ref in heads.refs if is_branch in (None, ref.is_branch)]
+    listed = {None: refs_there, False: tags_there, True: branches_there}[is_branch]
     raise Invalid(
         "There is no {kinds} {name!r}; nothing was changed.",
         kinds=kinds[is_branch],
         name=name,
-        remedy=told("{plural}: {known}.", plural=plural, known=known),
-        code=ErrorCode.NO_BRANCH if is_branch else ErrorCode.NO_TAG,
+        remedy=listed(name, known),
+        code={None: None, False: ErrorCode.NO_TAG, True: ErrorCode.NO_BRANCH}[is_branch],
     )
 
 

@@ -32,6 +32,7 @@ from core.model.codes import Fault
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.plan import Plan
+from core.model.ref_names import tags_there
 from core.model.references import Heads, HolderKind, Line, Snapshot
 from core.planning.reclaim import drafted
 from core.planning.unknown_references import refuse_unknown
@@ -232,11 +233,10 @@ def _drop_tags(
     }
     for name in names:
         if name not in there:
-            known = ", ".join(sorted(there)[:20]) or "none"
             raise Invalid(
                 "There is no tag {name!r}; nothing was changed.",
                 name=name,
-                remedy=told("Tags: {known}.", known=known),
+                remedy=tags_there(name, sorted(there)),
                 code=ErrorCode.NO_TAG,
             )
         after[there[name]] = False
