@@ -26,9 +26,18 @@ WAREHOUSE_VARIABLE = "SNAPSCOPE_WAREHOUSE"
 EVERYWHERE = ("warehouse", "table", "tz", "lang")
 OF_PAGE: Mapping[str, tuple[str, ...]] = {
     "overview": ("database", "filter", "sort"),
-    "timeline": ("point", "window", "spacing"),
+    "timeline": ("point", "window", "spacing", "schemas", "bisect"),
     "asof": ("point",),
-    "diff": ("a", "b", "window", "part", "hide", "kinds", "row"),  # `b` is Diff's name for the chosen version
+    "diff": (
+        "a",
+        "b",
+        "window",
+        "spacing",
+        "part",
+        "hide",
+        "kinds",
+        "row",
+    ),  # `b` is Diff's name for the chosen version
     "files": ("point", "pane", "folder", "find", "order", "manifest", "file", "by"),
     "retention": (
         *("point", "branch", "mode", "keep_max", "keep_min", "older", "max_deletes", "rules"),
@@ -66,6 +75,7 @@ OF_TABLE = (
     "row",
     "hide",
     "kinds",
+    "bisect",
 )  # meaningless for another table
 
 _NAMED = {"b": "point"}

@@ -170,6 +170,15 @@ def schema(found: Schema) -> pa.Table:
     return of_rows(rows, COLUMNS)
 
 
+SCHEMA_CHANGES = {"schema": TEXT, "since": TIME, "id": TEXT, "change": TEXT, "column": TEXT, "before": TEXT,
+                  "after": TEXT, "meaning": TEXT}  # fmt: skip
+
+
+def schema_changes(found: Sequence[Mapping[str, Any]]) -> pa.Table:
+    rows = [{**each, "schema": str(each["schema"]), "since": each["since_ms"], "id": str(each["id"])} for each in found]
+    return of_rows(rows, SCHEMA_CHANGES)
+
+
 PROBLEMS = {"path": TEXT, "expected": TEXT, "found": TEXT, "remedy": TEXT}
 
 

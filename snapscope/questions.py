@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from core.analysis.diff import diff
 from core.analysis.file_lifetime import find, lifetime
+from core.analysis.schema_history import schema_history
 from core.errors import Invalid
 from core.model.history import History
 from core.model.time_travel import AsOf as Resolved
@@ -116,6 +117,22 @@ class Questions(Generic[F]):
         """
         heads = self._table.heads()
         return self._frame(frames.schema(readable(heads, point_of(at, heads, self._zone), self._branch).schema))
+
+    def schema_history(self) -> F:
+        """List how the columns of the branch changed, and what each change means for readers.
+
+        Returns:
+            One row per change: `schema` (its id), `since` (UTC; when the schema was made, or for Iceberg the commit
+            time of its first retained snapshot), `id` (of the field), `change` (`added`, `dropped`, `renamed`,
+            `retyped`, `not-null`, `nullable`, `default`, `comment`), `column`, `before`, `after`, and `meaning`, in
+            sentences.
+
+        Example:
+            >>> table.schema_history()["meaning"].tolist()
+        """
+        history = self._history()
+        found = schema_history(history.heads, self._branch, history)
+        return self._frame(frames.schema_changes(reports.schemas(found)["changes"]))
 
     def files(self, at: Time = "latest") -> F:
         """List the current data files of a version, by path. For an Iceberg table, delete files are included.

@@ -22,7 +22,10 @@ from core.cli.question_commands import QUESTIONS
 SHELLS = ("bash", "zsh", "fish")
 KEPT = "7 d"  # how long `protect` keeps a tag
 SECTIONS: Sections = (
-    ("Inspect tables", ("tables", "snapshots", "tags", "branches", "files", "manifests", "columns", "health")),
+    (
+        "Inspect tables",
+        ("tables", "snapshots", "tags", "branches", "files", "manifests", "columns", "schemas", "health"),
+    ),
     ("Time travel", ("as-of", "diff", "query", "bisect", "report")),
     ("Plan", ("plan", "cost", "holders", "orphans")),
     (

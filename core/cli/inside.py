@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -11,12 +12,14 @@ from core.analysis import inspection as contents
 from core.analysis.file_health import Bucket, Health
 from core.analysis.file_lifetime import find
 from core.analysis.file_tree import below
+from core.analysis.schema_history import REORDERED, Version, schema_history
 from core.cli.arguments import Args
-from core.cli.output import grid, number
+from core.cli.output import UNREAD, grid, number
 from core.errors import Invalid, NotFound
 from core.model.column_bounds import Bounds
 from core.model.history import History
-from core.model.time_travel import AsOf
+from core.model.time_travel import AsOf, in_words
+from core.reports import json as answers
 from core.table import Table, open_table, resolve
 from core.units import several, size
 
@@ -102,6 +105,31 @@ def _nulls(of: Bounds) -> str:
     if of.nulls is None:
         return "not written"
     return f"{'' if of.counted == of.files else '>= '}{of.nulls:,}"
+
+
+def schemas(args: Args) -> Answer:
+    history = open_table(args.table).history()
+    found = schema_history(history.heads, args.branch, history)
+    line = history.heads.require(args.branch)
+    args.partly = UNREAD if any(each.kind == "schema" for each in line.unreadable) else ""
+    return answers.schemas(found), "\n".join(line for each in found.versions for line in _lines(each))
+
+
+def _lines(of: Version) -> Iterator[str]:
+    """A version's heading, and its changes with what they mean for readers."""
+    name = ("Schema " if len(of.ids) == 1 else "Schemas ") + ", ".join(map(str, of.ids))
+    when = "" if of.since_ms is None else f", since {in_words(of.since_ms)}"
+    used = f", {several(len(of.snapshots), 'retained snapshot')}"
+    yield f"{name}{' (current)' if of.is_current else ''}{when}{used}"
+    if of.missing:
+        listed = ", ".join(map(str, of.missing))
+        yield f"  Schemas not there or unreadable: {listed}. What changed here may be theirs."
+    for each in (change for changes in of.changes.values() for change in changes):
+        values = " → ".join(value for value in (each.before, each.after) if value is not None)
+        yield f"  {each.kind.value} {each.column}{values and f': {values}'}"
+        yield f"    {' '.join(each.meaning)}"
+    if of.is_reordered:
+        yield f"  {REORDERED}"
 
 
 def health(args: Args) -> Answer:

@@ -88,6 +88,11 @@ def _columns() -> Command:
     return Command("columns", "inside:columns", help, [*has.of_table(), *has.of_point(), *own])
 
 
+def _schemas() -> Command:
+    help = "Show how columns changed across schemas, and what that means for readers."
+    return Command("schemas", "inside:schemas", help, has.of_table(), rows="changes")
+
+
 def _health() -> Command:
     help = "Report small files, skew and deleted rows."
     return Command("health", "inside:health", help, [*has.of_table(), *has.of_point()], rows="partitions")
@@ -147,6 +152,7 @@ QUESTIONS: dict[str, Callable[[], click.Command]] = {
     "report": _report,
     "manifests": _manifests,
     "columns": _columns,
+    "schemas": _schemas,
     "health": _health,
     "holders": _holders,
     "cost": _cost,

@@ -27,7 +27,7 @@ from core.model.expiry import Expiry, Forecast
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.plan import Plan
-from core.model.references import MAIN, Heads, Line, Problem
+from core.model.references import MAIN, Conversion, Field, Heads, Line, Problem
 from core.model.time_travel import AsOf
 from core.storage.store import Store
 
@@ -143,6 +143,11 @@ class TableFormat(Protocol):
     def unwritten(heads: Heads) -> AsOf | None:
         """Return the state of a table without snapshots if it can be read: its columns and no rows."""
         return None
+
+    @staticmethod
+    def conversion(old: Field, new: Field) -> Conversion:
+        """Return what readers do with the values of older files after a column's type was changed."""
+        return Conversion.UNKNOWN
 
     @staticmethod
     def expiring(history: History, now_ms: int) -> Mask:

@@ -7,6 +7,7 @@ Python integers here and strings wherever a browser reads them (they exceed 2**5
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -117,12 +118,32 @@ class Consumer:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column. `type` is the format's own type: a string such as `BIGINT NOT NULL`, or a mapping for nested types."""
+    """A column. `type` is the format's own type: a string such as `BIGINT NOT NULL`, or a mapping for nested types.
+
+    Defaults as text: `initial_default` is what rows of files without the column have, `write_default` what writers fill
+    in. None is NULL.
+    """
 
     id: int
     name: str
     type: str | Mapping[str, Any]
     description: str | None = None
+    initial_default: str | None = None
+    write_default: str | None = None
+
+
+def literal(value: Any) -> str | None:
+    """A default value as text; None if there is none."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+class Conversion(StrEnum):
+    """What readers do with the values of older files after the type of a column was changed."""
+
+    EXACT = "exact"  # every value is a value of the new type
+    CAST = "cast"  # some may change or be rejected
+    NONE = "none"  # the format does not convert them
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from core.analysis import file_lifetime
 from core.analysis.diff import Diff
 from core.analysis.expiration_dates import expiries, expiring
 from core.analysis.file_lifetime import FileLifetime
+from core.analysis.schema_history import SchemaHistory
 from core.analysis.storage_cost import TagDeletion, by_holders, drops, exclusive, is_told, retention_curve
 from core.analysis.tag_target import TagTarget
 from core.errors import Invalid
@@ -278,6 +279,43 @@ def lifetime(value: FileLifetime) -> Json:
         "removed": told(value.removed),
         "is_live": value.is_live,
         "stretches": file_lifetime.table(value).to_pylist(),
+    }
+
+
+def schemas(value: SchemaHistory) -> Json:
+    """A branch's columns across its schemas, and each change with what it means for readers."""
+    return {
+        "versions": [
+            {
+                "schemas": list(each.ids),
+                "missing": list(each.missing),
+                "made_at_ms": each.time_ms,
+                "snapshots": [snapshot.id for snapshot in each.snapshots],
+                "is_current": each.is_current,
+                "is_reordered": each.is_reordered,
+                "columns": [
+                    {"id": key[0], "column": column.name, "type": column.type}
+                    for key, column in each.columns.items()
+                    if len(key) == 1
+                ],
+            }
+            for each in value.versions
+        ],
+        "changes": [
+            {
+                "schema": version.ids[0],
+                "since_ms": version.since_ms,
+                "id": key[-1],
+                "change": each.kind.value,
+                "column": each.column,
+                "before": each.before,
+                "after": each.after,
+                "meaning": " ".join(each.meaning),
+            }
+            for version in value.versions
+            for key, changes in version.changes.items()
+            for each in changes
+        ],
     }
 
 

@@ -12,6 +12,7 @@ from dashboard.charts.ruler import Ruler
 from dashboard.charts.time_axis import Dot
 
 GAP = 0.04  # least distance of two marks, of the visible time range: 17 px on a page of 900 px, 23 px on one of 1440 px
+APART = 40  # commits side by side that all keep a mark of their own: 11 px on a page of 900 px, 15 px on one of 1440 px
 
 Cluster = tuple[Dot, ...]  # one lane's dots, oldest first
 
@@ -32,17 +33,18 @@ def clusters(dots: Sequence[P], span_ms: tuple[int, int], ruler: Ruler | None = 
     """Group the dots of each lane that lie less than `GAP` before a mark, from the newest dot on; of the same time in
     the order given.
 
-    A mark stands at the newest dot of its cluster, so two marks of a lane are at least `GAP` apart. Takes
-    O(n log n).
+    A mark stands at the newest dot of its cluster, so two marks of a lane are at least `GAP` apart; of evenly spaced
+    commits, at most `APART` all stay single instead. Takes O(n log n).
     """
     times = [dot.time_ms for dot in dots]
     places: Sequence[float] = times if ruler is None else ruler.places(times)
     wide = span_ms[1] - span_ms[0] if ruler is None else len(ruler)
+    gap = max(wide, 1) * GAP if ruler is None or wide > APART else 0.5
     found: list[list[P]] = []
     last = 0.0
     for at in sorted(range(len(dots)), key=lambda at: (dots[at].lane, -times[at], -at)):
         dot = dots[at]
-        if found and found[-1][0].lane == dot.lane and last - places[at] < max(wide, 1) * GAP:
+        if found and found[-1][0].lane == dot.lane and last - places[at] < gap:
             found[-1].append(dot)
         else:
             found.append([dot])

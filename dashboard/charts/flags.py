@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from dashboard import words
 from dashboard.charts.canvas import Canvas
-from dashboard.charts.clusters import clusters
-from dashboard.charts.time_axis import Axis, Flag
+from dashboard.charts.clusters import GAP, clusters
+from dashboard.charts.time_axis import Axis, Dot, Flag
 
 RISE, DROP = 0.36, 0.37  # in lanes: the height of flags above, and of pins below, their dots
-CHART_PX = 820  # the width that labels are placed for; on wider charts they just have more room
+CHART_PX = 440  # the width that labels are placed for: of a page of 900 px; on wider charts they just have more room
 LETTER_PX, MARK_PX = 6.6, 14
 LABEL_LETTERS = 24
 
@@ -66,6 +66,27 @@ def _labelled(
         textfont={"size": 12, "color": canvas.hue(hue)},
         cliponaxis=False,
         marker={"symbol": symbol, "size": 10, "color": canvas.hue(hue)},
+    )
+
+
+def ring(canvas: Canvas, axis: Axis, dot: Dot | None, letter: str, span_ms: tuple[int, int]) -> None:
+    """Draw a ring around a mark, with its letter below: beside what already stands there."""
+    if dot is None:
+        return
+    times = [dot.time_ms, *(mark.time_ms for mark in axis.marks if mark.lane == dot.lane)]
+    times += [pin.time_ms for pin in axis.pins if pin.lane == dot.lane]
+    places: Sequence[float] = times if canvas.ruler is None else canvas.ruler.places(times)
+    wide = span_ms[1] - span_ms[0] if canvas.ruler is None else len(canvas.ruler)
+    is_taken = any(abs(other - places[0]) < max(wide, 1) * GAP for other in places[1:])
+    canvas.add(
+        x=canvas.at([dot.time_ms]),
+        y=[-dot.lane],
+        mode="markers+text",
+        text=[f"<b>{letter}</b>"],
+        textposition="bottom right" if is_taken else "bottom center",
+        textfont={"size": 13, "color": canvas.hue("ink")},
+        marker={"symbol": "circle-open", "size": 21, "color": canvas.hue("ink"), "line": {"width": 2.5}},
+        hoverinfo="skip",
     )
 
 

@@ -7,6 +7,7 @@ milliseconds). Colours come from the palette, by meaning. No figure draws more t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from html import unescape
 from typing import Any
 from unicodedata import east_asian_width
@@ -14,11 +15,12 @@ from unicodedata import east_asian_width
 import numpy as np
 
 from dashboard import words
-from dashboard.charts import clusters, flags, lineage, trends
+from dashboard.charts import bisect_steps, clusters, flags, lineage, trends
+from dashboard.charts.bisect_steps import Steps
 from dashboard.charts.canvas import FONT, Canvas, Figure
 from dashboard.charts.flags import DROP
 from dashboard.charts.ruler import Ruler
-from dashboard.charts.time_axis import BINS, MAX_POINTS, Axis, Bins, Cut, Dot, bins
+from dashboard.charts.time_axis import BINS, MAX_POINTS, Axis, Bins, Cut, Dot, Lane, bins
 from dashboard.charts.trends import Trend
 from dashboard.formatting import units
 from dashboard.formatting.palette import KINDS, OTHER_KIND, Palette
@@ -42,14 +44,15 @@ def timeline(
     due: Collection[str] = (),
     unusual: Mapping[str, Sequence[str]] | None = None,
     by_commit: bool = False,
+    bisected: Steps | None = None,
 ) -> Figure:
     """Draw the lanes on a true time axis, or evenly spaced `by_commit`, with the trends below on the same axis.
 
     `chosen` maps points to the letter in the ring around their dot (`A`, `B`, or blank for a plain ring). `asked_ms` is
     a time to mark. `window_ms` is the visible time range, or None for the whole axis. `due` are the points that the
-    next expiry removes; their range is hatched. `unusual` maps points to why they need attention; these
-    get a frame, and the reasons in their hover text. Above `MAX_POINTS` dots, the lanes show the number of commits per
-    time bin.
+    next expiry removes; their range is hatched. `unusual` maps points to why they need attention; these get a frame,
+    and the reasons in their hover text. `bisected` are the steps of a bisect, drawn on a lane of their own. Above
+    `MAX_POINTS` dots, the lanes show the number of commits per time bin.
     """
     panels = trends.panels(trend)
     dense = len(axis.dots) > MAX_POINTS
@@ -78,11 +81,15 @@ def timeline(
     )
     lineage.states(canvas, alone)
     _marks(canvas, axis)
-    flags.draw(canvas, axis, window_ms or axis.span_ms or (0, 1), lift)
+    span = window_ms or axis.span_ms or (0, 1)
+    flags.draw(canvas, axis, span, lift)
     marks = {dot: group[-1] for group in groups for dot in group}
     for point, letter in (chosen or {}).items():
         dot = axis.dot(point)
-        _ring(canvas, dot and marks.get(dot, dot), letter)
+        flags.ring(canvas, axis, dot and marks.get(dot, dot), letter, span)
+    if bisected is not None:
+        bisect_steps.draw(canvas, axis, bisected, -len(axis.lanes))
+        axis = replace(axis, lanes=(*axis.lanes, Lane(words.BISECT_LANE, held=False)))
     heights = [(max(len(axis.lanes), 1) + lift) * LANE_PX + 14, *[TREND_PX] * len(panels)]
     _dress(canvas, axis, heights, lift, window_ms)
     for row, panel in enumerate(panels, start=2):
@@ -168,7 +175,7 @@ def _dots(canvas: Canvas, axis: Axis, single: Sequence[Dot], unusual: Mapping[st
         hue, symbol = KINDS.get(kind, OTHER_KIND)
         hollow = held or symbol.endswith("-open")
         colour = canvas.hue("tag" if held else hue)
-        size, outline = _dot_size(len(single))
+        size, outline = (9, 0.5) if canvas.ruler is not None and len(canvas.ruler) > 24 else _dot_size(len(single))
         edge = {"color": colour, "width": 2} if hollow else {"color": canvas.palette.paper, "width": outline}
         canvas.marks(
             [dot.time_ms for dot in dots],
@@ -300,20 +307,6 @@ def _left(layout: Mapping[str, Any]) -> float:
     lines = [line for scale in scales for text in scale.get("ticktext", ()) for line in unescape(text).split("<br>")]
     widest = max((sum(12 if east_asian_width(letter) in "WF" else 6.8 for letter in line) for line in lines), default=0)
     return 14 + widest + (22 if len(scales) > 1 else 0)
-
-
-def _ring(canvas: Canvas, dot: Dot | None, letter: str) -> None:
-    if dot is not None:
-        canvas.add(
-            x=canvas.at([dot.time_ms]),
-            y=[-dot.lane],
-            mode="markers+text",
-            text=[f"<b>{letter}</b>"],
-            textposition="bottom center",
-            textfont={"size": 13, "color": canvas.hue("ink")},
-            marker={"symbol": "circle-open", "size": 21, "color": canvas.hue("ink"), "line": {"width": 2.5}},
-            hoverinfo="skip",
-        )
 
 
 def _asked(canvas: Canvas, asked_ms: int) -> None:

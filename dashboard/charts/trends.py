@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeVar
 
@@ -37,15 +37,33 @@ def thinned(values: Values) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """How a version differs from the one listed before it; a None is unknown."""
+
+    before: str
+    rows: int | None
+    files: int | None
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Trend:
     """Rows, files and bytes of each version, ordered by id. `files` and `bytes` are None if manifests were not read; a
-    single None is a version that could not be read completely."""
+    single None is a version that could not be read completely. `steps` hold what changed, by version, and are the same
+    in every time window."""
 
     points: tuple[str, ...]
     times_ms: tuple[int, ...]
     rows: Values
     files: Values | None = None
     bytes: Values | None = None
+    steps: Mapping[str, Difference] = field(default_factory=dict, repr=False)
+
+    def with_steps(self) -> Trend:
+        """Compute what changed from each version to the next one."""
+        columns = [_differences(values, len(self.points)) for values in (self.rows, self.files, self.bytes)]
+        steps = zip(pairwise(self.points), zip(*columns, strict=True), strict=True)
+        return replace(self, steps={after: Difference(before, *step) for (before, after), step in steps})
 
     def within(self, window_ms: tuple[int, int] | None) -> Trend:
         """Keep only what lies within a time window, both ends included."""
@@ -64,7 +82,14 @@ class Trend:
             of(self.rows),
             None if self.files is None else of(self.files),
             None if self.bytes is None else of(self.bytes),
+            self.steps,
         )
+
+
+def _differences(values: Values | None, count: int) -> Values:
+    """The change to each value but the first one."""
+    steps = pairwise(values if values is not None else (None,) * count)
+    return tuple(None if one is None or other is None else other - one for one, other in steps)
 
 
 def points(axis: Axis, history: History | None, zone: str) -> pd.DataFrame:
@@ -101,6 +126,7 @@ class Panel:
     values: Values
     text: Callable[[int | None], str]
     exact: str  # plotly hover template with the exact value
+    changes: tuple[str, ...] = ()  # of each point, in words
 
 
 def panels(trend: Trend | None) -> list[Panel]:
@@ -116,8 +142,17 @@ def panels(trend: Trend | None) -> list[Panel]:
         if values is not None:
             keep = thinned(values)
             points, times_ms = tuple(trend.points[at] for at in keep), tuple(trend.times_ms[at] for at in keep)
-            found.append(Panel(name, hue, points, times_ms, tuple(values[at] for at in keep), text, exact))
+            changes = tuple(_change(trend.steps.get(point), hue) for point in points)
+            found.append(Panel(name, hue, points, times_ms, tuple(values[at] for at in keep), text, exact, changes))
     return found
+
+
+def _change(step: Difference | None, of: str) -> str:
+    """Say what changed of a quantity since the version before."""
+    change: int | None = None if step is None else getattr(step, of)
+    if step is None or change is None:
+        return ""
+    return words.trend_change(step.before, change, is_size=of == "bytes")
 
 
 def draw(canvas: Canvas, row: int, panel: Panel) -> None:
@@ -130,7 +165,7 @@ def draw(canvas: Canvas, row: int, panel: Panel) -> None:
         row=row,
         x=canvas.at(panel.times_ms),
         y=list(panel.values),
-        customdata=list(panel.points),
+        customdata=[list(each) for each in zip(panel.points, panel.changes, strict=True)],
         hovertemplate=f"{template}<extra></extra>",
         **canvas.told(panel.times_ms),
         mode="lines+markers" if few else "lines",

@@ -104,6 +104,18 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Piece]], numbers: Iterab
     return _piece("table", heads, rows, set(numbers))
 
 
+def matrix(
+    what: str, corner: str, heads: Sequence[Piece], rows: Iterable[tuple[Piece, Sequence[tuple[str, Piece, str]]]]
+) -> Html:
+    """Render a matrix: each row has a name and cells `(state, text, hover text)`; an empty state is an empty place."""
+    return _piece("matrix", what, corner, heads, rows)
+
+
+def changes(title: str, when: str, lines: Sequence[tuple[Piece, Piece]]) -> Html:
+    """Render what changed at one time: each change with what it means."""
+    return _piece("changes", title, when, lines)
+
+
 def bar(meaning: str, share: float, amount: int) -> Html:
     """Render a size with a bar, whose length is the share of the largest size."""
     return _piece("bar", meaning, max(2, round(share * 100)), units.size(amount), units.exact_bytes(amount))

@@ -43,7 +43,7 @@ def trend(heads: Heads, history: History | None) -> Trend:
     times = tuple(snapshot.time_ms for _, snapshot in ordered)
     rows = tuple(snapshot.total_rows for _, snapshot in ordered)
     if history is None or not points:
-        return Trend(points, times, rows)
+        return Trend(points, times, rows).with_steps()
     places = [history.position(point) for point in points]
     blind = set(history.incomplete)
 
@@ -51,7 +51,7 @@ def trend(heads: Heads, history: History | None) -> Trend:
         return tuple(None if place in blind else int(values[place]) for place in places)
 
     totals = history.totals
-    return Trend(points, times, rows, of(totals.files), of(totals.bytes))
+    return Trend(points, times, rows, of(totals.files), of(totals.bytes)).with_steps()
 
 
 def due(ends: Mapping[str, Expiry], now_ms: int) -> frozenset[str]:

@@ -19,7 +19,7 @@ from dashboard.components import errors, explain_figure, frame, grid, inputs, pa
 from dashboard.components import version_picker as picker
 from dashboard.components.changes import plan
 from dashboard.components.frame import OpenedTable
-from dashboard.components.history import row_diff, snapshot_details
+from dashboard.components.history import row_diff, schema_history, snapshot_details
 from dashboard.components.history import timeline as lanes
 from dashboard.components.version_picker import PickedVersion
 from dashboard.formatting import commands, markup
@@ -56,7 +56,8 @@ def _pick(opened: OpenedTable) -> tuple[PickedVersion | None, PickedVersion | No
             except SnapscopeError:
                 continue  # the line below its box shows the error
             chosen[name] = chosen.get(name, "") + letter
-    figure = charts.timeline(shown, frame.hues(), opened.zone, chosen=chosen)
+    by_commit = inputs.one_of(words.SPACING, "spacing", words.SPACINGS, "time") == "commit"
+    figure = charts.timeline(shown, frame.hues(), opened.zone, chosen=chosen, by_commit=by_commit)
     lanes.draw(figure, charts.legend(shown), CHART, _clicked)
     if window is not None:
         lanes.window_line(window, len(shown.dots), opened.zone)
@@ -116,6 +117,7 @@ def _show(opened: OpenedTable, history: History, found: Diff) -> None:
         has_rows = row_diff.draw(opened, history, found.a, found.b)
     with tabs["schema"]:
         _settings(opened, history, found)
+        schema_history.draw(opened.heads, history, found.b.branch, opened.zone, {"A": found.a, "B": found.b})
     with tabs["commits"]:
         _commits(opened, found)
     plan.command(commands.diff(opened.ref.location, found.a.point, found.b.point, rows=has_rows))

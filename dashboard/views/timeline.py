@@ -13,12 +13,12 @@ from core.model.history import History
 from core.model.references import MAIN
 from dashboard import data as loading
 from dashboard import url_state, words
+from dashboard.charts import bisect_steps, trends
 from dashboard.charts import timeline as charts
-from dashboard.charts import trends
 from dashboard.charts.time_axis import MAX_POINTS, Axis, axis
 from dashboard.components import errors, explain_figure, frame, grid, inputs, reports
 from dashboard.components.frame import OpenedTable
-from dashboard.components.history import commit_change, compare, snapshot_details
+from dashboard.components.history import commit_change, compare, schema_history, snapshot_details
 from dashboard.components.history import timeline as lanes
 from dashboard.formatting import markup
 from dashboard.view_models import rows
@@ -69,14 +69,29 @@ def _body(opened: OpenedTable, history: History | None) -> None:
         teach = words.DENSE if len(shown.dots) > MAX_POINTS else words.CLICK_A_POINT
         lanes.shown_line(window, shown, opened.zone, teach)
         spacing = inputs.one_of(words.SPACING, "spacing", words.SPACINGS, "time")
+        _bisected()
         with st.container(key="timeline_split"):
             left, right = st.columns([7, 3], gap="medium")
             with left:
                 _chart(opened, history, shown, window, by_commit=spacing == "commit")
                 lanes.windows(whole, window, _chosen_ms(opened), opened.zone)
                 _points(opened, history, shown)
+                _schemas(opened, history)
             with right:
                 _detail(opened, history)
+
+
+def _bisected() -> None:
+    """Say what the marks of a bisect are, with a way to search again and one to hide them."""
+    found = bisect_steps.parse(url_state.get("bisect"))
+    if found is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="timeline_bisect"):
+        st.html(markup.note("info", words.bisect_drawn(found.condition, len(found.steps))), width="stretch")
+        frame.link("query", words.BISECT_AGAIN, ":material/manage_search:", ask="bisect", condition=found.condition)
+        st.button(
+            words.BISECT_HIDE, icon=":material/close:", type="tertiary", on_click=lambda: url_state.put(bisect=None)
+        )
 
 
 def _chosen_ms(opened: OpenedTable) -> int | None:
@@ -104,6 +119,7 @@ def _chart(
         unusual=unusual,
         window_ms=window,
         by_commit=by_commit,
+        bisected=bisect_steps.parse(url_state.get("bisect")),
     )
     due_words = words.LEGEND_DUE["commit" if opened.heads.capabilities.writers_expire else "expiry"]
     legend = charts.legend(shown, due, due_words, unusual)
@@ -135,6 +151,22 @@ def _points(opened: OpenedTable, history: History | None, shown: Axis) -> None:
         grid.pick(
             table, "timeline.points", words.POINT_COLUMNS, _clicked, name=f"{opened.ref.title}-points", first="point"
         )
+
+
+def _schemas(opened: OpenedTable, history: History | None) -> None:
+    """The schema history of the chosen version's branch, rendered only once opened."""
+    at = None if opened.picked is None else opened.picked.found
+    branch = MAIN if at is None else at.branch
+    label = words.schema_history(schema_history.changes(opened.heads, branch))
+    is_open = url_state.get("schemas") is not None
+    opens = st.expander(
+        label, expanded=is_open, icon=":material/view_column:", key="timeline.schemas", on_change="rerun"
+    )
+    if opens.open != is_open:
+        url_state.put(schemas="1" if opens.open else None)
+    if opens.open:
+        with opens:
+            schema_history.draw(opened.heads, history, branch, opened.zone, {})
 
 
 def _due(opened: OpenedTable) -> frozenset[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from html import escape
+
 from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, ngettext
 from dashboard.words.explanations import Rule
@@ -33,6 +36,11 @@ BISECT_ALL = N_("Every snapshot was checked.")
 BISECT_GAP = N_("The snapshots just before it are no longer retained: the change may have happened in one of them.")
 BISECT_COLUMNS = (N_("Snapshot or tag"), N_("Committed"), N_("Value"), N_("Compared value"), N_("Took"))
 BISECT_VALUES = {"true": N_("✓ true"), "false": N_("✕ false"), "unknown": N_("? unknown")}
+BISECT_HUES: Mapping[bool | None, str] = {True: "tag", False: "removed", None: "consumer"}
+BISECT_SIGNS: Mapping[bool | None, str] = {True: "✓", False: "✕", None: "?"}
+BISECT_LANE = N_("bisect")
+BISECT_AGAIN = N_("Search again")
+BISECT_HIDE = N_("Hide the search")
 BISECT_TURNED = N_("What changed there")
 BISECT_AT = N_("Query this snapshot")
 BISECT_AS_OF = N_("As of")
@@ -40,6 +48,32 @@ BISECT_TIMELINE = N_("Timeline")
 BISECT_BACK = N_("True at the first snapshot, false at the last: the change goes the other way. Search for not (…).")
 BISECT_NEVER = N_("Not true in any checked snapshot.")
 BISECT_UNKNOWN = N_("No checked snapshot gave a result; the reason is shown beside each.")
+
+
+def bisect_found(point: str, *, was_false: bool) -> str:
+    name = escape(point)
+    return _("first true: {point}", point=name) if was_false else _("already true: {point}", point=name)
+
+
+def bisect_hover(step: int, point: str, value: bool | None, time_ms: int, zone: str) -> str:
+    said = BISECT_VALUES["unknown" if value is None else str(value).lower()]
+    return _(
+        "<b>Step {step}: {said}</b><br>at {point}<br>{when}",
+        step=step,
+        said=said,
+        point=escape(point),
+        when=units.weekday_moment(time_ms, zone),
+    )
+
+
+def bisect_drawn(condition: str, steps: int) -> str:
+    """Say what a link's marks are: answers that its author got."""
+    return ngettext(
+        "Bisect of `{condition}`: {count} snapshot checked, as this link recorded it.",
+        "Bisect of `{condition}`: {count} snapshots checked, as this link recorded them.",
+        steps,
+        condition=condition.replace("`", "'"),
+    )
 
 
 def bisect_every_help(most: int) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from core.analysis.diff import spelled
+from core.analysis.schema_history import ChangeKind, ColumnChange
+from core.model.references import Field
 from core.model.row_diff import RowDiff
 from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, ngettext
@@ -200,6 +203,87 @@ COLUMN: Mapping[str, str] = {
 
 def life_of(name: str) -> str:
     return _("File history of {name}", name=name)
+
+
+# columns across schemas
+
+COLUMN_NAME = N_("Column")
+MOVED = N_("Order of columns")
+MISSING_SCHEMAS = N_("Schemas not there")
+NO_SCHEMA_HISTORY = N_("All schemas that are there have the same columns.")
+CHANGE_HUES: Mapping[str, str] = {
+    **dict.fromkeys(ChangeKind, "changed"),
+    ChangeKind.ADDED: "added",
+    ChangeKind.DROPPED: "removed",
+    ChangeKind.COMMENT: "compaction",
+}
+SCHEMA_HISTORY = N_("Schema history")
+
+
+def schema_history(changes: int) -> str:
+    """Name the closed panel."""
+    return _("Schema history: {changes}", changes=ngettext("{count} change", "{count} changes", changes))
+
+
+def columns_changed(times: int) -> str:
+    return ngettext("Columns changed {count} time", "Columns changed {count} times", times)
+
+
+def schemas(ids: Sequence[int]) -> str:
+    """Name schemas by their ids: `Schema 5–6`."""
+    shown = str(ids[0]) if len(ids) == 1 else f"{ids[0]}–{ids[-1]}"
+    return _("Schema {ids}", ids=shown)
+
+
+def schema_since(when: str, *, is_made: bool) -> str:
+    return _("made at {when}", when=when) if is_made else _("first snapshot committed at {when}", when=when)
+
+
+def seen_by(letters: str) -> str:
+    return _("seen by {letters}", letters=", ".join(letters))
+
+
+def current(snapshots: str) -> str:
+    return _("{snapshots}, current", snapshots=snapshots)
+
+
+def field_id(id: int) -> str:
+    return _("id {id}", id=id)
+
+
+def type_of(column: Field) -> str:
+    return spelled(column.type)
+
+
+def schema_change(of: ColumnChange) -> str:
+    match of.kind:
+        case ChangeKind.ADDED:
+            return f"+ {of.after}"
+        case ChangeKind.DROPPED:
+            return _("− dropped")
+        case ChangeKind.REQUIRED:
+            return "NOT NULL"
+        case ChangeKind.OPTIONAL:
+            return _("NULL allowed")
+        case ChangeKind.DEFAULT:
+            return _("default {value}", value=of.after or "NULL")
+        case ChangeKind.COMMENT:
+            return _("comment")
+        case _:
+            return f"{of.before} → {of.after}"
+
+
+def missing_schemas(ids: Sequence[int]) -> str:
+    listed = ", ".join(map(str, ids[:8])) + (" …" if len(ids) > 8 else "")
+    return _("{ids} cannot be read or were removed: what changed here may be theirs.", ids=listed)
+
+
+def newest_schemas(shown: int, total: int) -> str:
+    return _(
+        "The newest {shown} of {total} versions of the columns are shown; the list below has all.",
+        shown=shown,
+        total=units.count(total),
+    )
 
 
 # table cells that are coloured by meaning

@@ -117,6 +117,17 @@ HOW_DIFF = Rule(
     ),
     N_("Files, bytes, rows. Rows as stored in files: before keys are merged and deletion vectors applied."),
 )
+HOW_SCHEMAS = Rule(
+    N_("Schema history"),
+    N_("Every change of a column between two schemas of the branch, and what readers of rows written before see."),
+    N_("The schema files of the branch (Iceberg: the schemas in the current metadata.json)."),
+    N_(
+        "A column is its field id. Reading a snapshot or tag uses the schema it was committed with; reading a branch "
+        "uses the current one, and older files are converted to it. Schemas with the same columns are one version. "
+        "How many files are older is known for Paimon, whose files name their schema."
+    ),
+    N_("Number of changes, snapshots and files."),
+)
 HOW_DIFF_PARTITIONS = Rule(
     N_("By partition"),
     N_("The same files, each in the partition and bucket of its manifest entry."),

@@ -209,7 +209,14 @@ TREND_BYTES_EXACT = N_("<b>%{y:,d}</b> bytes")
 def trend_template(exact: str, zone: str, named: bool, *, by_commit: bool = False) -> str:
     """Return a hover template: plotly fills in each mark's value, version and time, so that the text is not sent for
     every mark."""
-    return f"{exact}{(_(' at %{customdata}') if named else '')}<br>{_when(zone, by_commit)}"
+    at = _(" at %{customdata[0]}") if named else ""
+    return f"{exact}{at}%{{customdata[1]}}<br>{_when(zone, by_commit)}"
+
+
+def trend_change(before: str, change: int, *, is_size: bool) -> str:
+    """Say how much a version differs from the one listed before it, as a line of a hover text."""
+    shown = units.signed_size(change) if is_size else units.signed(change)
+    return _("<br>{change} since {before}", change=shown, before=escape(before))
 
 
 TIMELINE_ALT = N_("Snapshots of this table on a time axis, with tags, branches, consumers and schema changes")

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import Unsupported
-from core.formats.iceberg import discovery, expiration_dates, inspection, moved_copy, time_travel
+from core.formats.iceberg import discovery, expiration_dates, inspection, moved_copy, time_travel, types
 from core.formats.iceberg import history as histories
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.capabilities import ICEBERG
@@ -57,6 +57,7 @@ class IcebergFormat(Format):
     manifests: IcebergManifests = field(default_factory=IcebergManifests, repr=False)
 
     resolve = staticmethod(time_travel.resolve)
+    conversion = staticmethod(types.conversion)
     unwritten = staticmethod(time_travel.unwritten)
     expiring = staticmethod(expiry.expiring)
     expiries = staticmethod(expiration_dates.expiries)

@@ -15,7 +15,7 @@ from typing import Any
 from core.errors import Corrupt, Unsupported
 from core.formats.iceberg import metadata_json
 from core.messages import told
-from core.model.references import MAIN, Field, Ref, Schema
+from core.model.references import MAIN, Field, Ref, Schema, literal
 from core.model.time_travel import NO_SNAPSHOT  # which versions 1 and 2 write for none
 from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
@@ -179,7 +179,9 @@ class _Parser:
             own = f"{kind} NOT NULL" if required and isinstance(kind, str) else kind
             name = self.text(each, "name", place)
             doc = each.get("doc")
-            columns.append(Field(self.integer(each, "id", place), name, own, doc if isinstance(doc, str) else None))
+            defaults = literal(each.get("initial-default")), literal(each.get("write-default"))
+            comment = doc if isinstance(doc, str) else None
+            columns.append(Field(self.integer(each, "id", place), name, own, comment, *defaults))
         names = {column.id: column.name for column in columns}
         keys = given.get("identifier-field-ids") or []
         if not isinstance(keys, list) or not all(type(key) is int for key in keys):

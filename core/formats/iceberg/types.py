@@ -17,6 +17,7 @@ import pyarrow as pa
 from core import decimals
 from core.errors import Corrupt, Unsupported
 from core.messages import told
+from core.model.references import Conversion, Field
 
 UNREADABLE = "unreadable"
 _SPARK = {
@@ -168,6 +169,20 @@ def leaves(column: IcebergField) -> set[int]:
 def has(of: IcebergType, what: Callable[[IcebergType], bool]) -> bool:
     """Return whether the condition holds for the type or any type inside it."""
     return what(of) or any(has(each.type, what) for each in of.inner)
+
+
+def conversion(old: Field, new: Field) -> Conversion:
+    """Return what readers do with the values of older files after a column's type was changed (docs/iceberg.md §4)."""
+    have, wanted = (str(each.type).removesuffix(" NOT NULL") for each in (old, new))
+    if wanted in _PROMOTED.get(have, ()) or have == "unknown":
+        return Conversion.EXACT
+    sizes = [re.fullmatch(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)", each) for each in (have, wanted)]
+    if sizes[0] and sizes[1] and sizes[0][2] == sizes[1][2] and int(sizes[0][1]) <= int(sizes[1][1]):
+        return Conversion.EXACT
+    return Conversion.NONE
+
+
+_PROMOTED = {"int": ("long",), "float": ("double",), "date": ("timestamp", "timestamp_ns")}
 
 
 # parsing ----------------------------------------------------------------------------------------------------------

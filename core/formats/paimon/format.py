@@ -13,7 +13,16 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from core import urls
-from core.formats.paimon import consistency, expiration_dates, inspection, layout, next_commit, references, time_travel
+from core.formats.paimon import (
+    consistency,
+    expiration_dates,
+    inspection,
+    layout,
+    next_commit,
+    references,
+    schema_evolution,
+    time_travel,
+)
 from core.formats.paimon import history as histories
 from core.formats.paimon.capabilities import PAIMON
 from core.formats.paimon.file_paths import external_roots
@@ -66,6 +75,7 @@ class PaimonFormat(TableFormat):
 
     resolve = staticmethod(time_travel.resolve)
     unwritten = staticmethod(time_travel.unwritten)
+    conversion = staticmethod(schema_evolution.conversion)
     expiring = staticmethod(expiry.expiring)
     expiries = staticmethod(expiration_dates.expiries)
 

@@ -358,6 +358,7 @@ def schema_of(name: str, content: bytes, path: str) -> Schema:
                 _want(column, "name", str, path),
                 _want(column, "type", (str, dict), path),
                 _maybe(column, "description", str, path),
+                write_default=_maybe(column, "defaultValue", str, path),
             )
         )
     options = {

@@ -8,13 +8,14 @@ by name.
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from core.errors import Unsupported
+from core.errors import SnapscopeError, Unsupported
 from core.formats.paimon.types import PaimonType, parse, text
-from core.model.references import Field, Schema
+from core.model.references import Conversion, Field, Schema
 
 _WHOLE = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}  # with the decimal digits they need
 _ORDER = list(_WHOLE)
@@ -75,6 +76,19 @@ def check(name: str, have: PaimonType, wanted: PaimonType, *, casts: bool = Fals
         wanted=text(wanted),
         remedy="Read a version from before the change, or use the table's own engine.",
     )
+
+
+def conversion(old: Field, new: Field) -> Conversion:
+    """Return what Paimon does with the values of older files after a column's type was changed."""
+    try:
+        have, wanted = parse(old.type), parse(new.type)
+    except SnapscopeError:
+        return Conversion.UNKNOWN  # a type that this program does not know
+    for casts, found in ((False, Conversion.EXACT), (True, Conversion.CAST)):
+        with contextlib.suppress(Unsupported):
+            check(new.name, have, wanted, casts=casts)
+            return found
+    return Conversion.NONE
 
 
 def refuse_casts(schema: Schema, schemas: Mapping[int, Schema], used: Iterable[int]) -> None:

@@ -15,9 +15,14 @@ from core.spark.query import bisect
 from core.spark.query.bisect import Found
 from dashboard import background_jobs, url_state, words
 from dashboard import data as loading
+from dashboard.charts import bisect_steps
+from dashboard.charts import timeline as charts
+from dashboard.charts.bisect_steps import Checked, Steps
+from dashboard.charts.time_axis import axis
 from dashboard.components import explain_figure, frame, spark_job, version_picker
 from dashboard.components.changes import plan
 from dashboard.components.frame import OpenedTable
+from dashboard.components.history import timeline as lanes
 from dashboard.formatting import commands, markup, units
 from dashboard.view_models import examples, table_tree
 
@@ -164,6 +169,7 @@ def _meanwhile(opened: OpenedTable, search: Search) -> str:
     job = background_jobs.find(search.id)
     answered = list(search.probes)
     if answered:
+        _chart(opened, search.question[3], search.question[0], answered)
         _table(opened, answered)
     return words.bisect_running(
         job.elapsed_s() if job else 0.0, len(answered), max(job.total if job else 0, 2), search.now
@@ -184,9 +190,11 @@ def _answer(opened: OpenedTable, found: Found) -> None:
     is_all = len(found.probes) == len(found.places)
     notes.append(("info", words.BISECT_ALL if is_all else words.BISECT_ASSUMED))
     st.html("".join(markup.note(level, text) for level, text in notes))
+    probes = [(found.places[each.place], each) for each in found.probes]
+    _chart(opened, found.branch, found.asked.text, probes)
     if first is not None:
         _links(found, first)
-    _table(opened, [(found.places[each.place], each) for each in found.probes])
+    _table(opened, probes)
     st.caption(words.bisect_stat(len(found.probes), len(found.places), found.branch, found.seconds))
 
 
@@ -218,7 +226,31 @@ def _links(found: Found, first: Candidate) -> None:
             frame.link("diff", words.BISECT_TURNED, ":material/compare_arrows:", a=before, b=first.point)
         frame.link("query", words.BISECT_AT, ":material/terminal:", point=first.point, ask=None)
         frame.link("asof", words.BISECT_AS_OF, ":material/schedule:", point=first.point)
-        frame.link("timeline", words.BISECT_TIMELINE, ":material/timeline:", point=first.point)
+        steps = _steps(found.asked.text, [(found.places[each.place], each) for each in found.probes]).spelled()
+        frame.link(
+            "timeline", words.BISECT_TIMELINE, ":material/timeline:",
+            point=first.point, bisect=steps, spacing="commit", window=None,
+        )  # fmt: skip
+
+
+def _steps(condition: str, probes: Sequence[tuple[Candidate, Probe]]) -> Steps:
+    return Steps(condition, tuple(Checked(place.point, probe.value) for place, probe in probes))
+
+
+def _chart(opened: OpenedTable, branch: str, condition: str, probes: Sequence[tuple[Candidate, Probe]]) -> None:
+    """Draw the steps below the branch's commits; a click chooses a version for all pages."""
+    whole = axis(opened.heads)
+    shown = whole.of_branch(branch) if opened.heads.capabilities.branches_are_directories else whole.filled()
+    steps = _steps(condition, probes)
+    _, first = bisect_steps.ends(shown, steps)
+    chosen = {} if first is None else {first.point: ""}
+    figure = charts.timeline(shown, frame.hues(), opened.zone, chosen=chosen, by_commit=True, bisected=steps)
+    lanes.draw(figure, charts.legend(shown), "bisect.chart", _choose)
+
+
+def _choose(carried: str) -> None:
+    if not lanes.window_of(carried):
+        url_state.put(point=carried)
 
 
 def _table(opened: OpenedTable, probes: Sequence[tuple[Candidate, Probe]]) -> None:

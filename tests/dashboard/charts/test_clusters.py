@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from core.formats import registry
 from core.table import Table
 from dashboard.charts import clusters, timeline
+from dashboard.charts.ruler import Ruler
 from dashboard.charts.time_axis import Axis, Dot, Lane, axis
 from dashboard.charts.trends import ticks_of
 from dashboard.components.history import timeline as lanes
@@ -125,3 +126,10 @@ def test_a_scale_holds_all_values(values: list[int]) -> None:
     assert ticks[0] <= min(values) <= max(values) <= ticks[-1]
     assert 2 <= len(ticks) <= 6
     assert ticks == sorted(set(ticks))
+
+
+@pytest.mark.parametrize(("count", "marks"), [(37, 37), (40, 40), (41, 21)])
+def test_few_commits_side_by_side_all_keep_their_marks(count: int, marks: int) -> None:
+    dots = [dot(number, number * number * 1_000) for number in range(count)]
+    ruler = Ruler([each.time_ms for each in dots])
+    assert len(clusters.clusters(dots, (0, 1), ruler)) == marks

@@ -23,6 +23,7 @@ from core.spark.query.query import query
 from core.spark.read.paimon import arrow_files
 from core.spark.read.paimon import frames as read
 from core.storage.store import Store
+from core.table import open_table
 from tests.support.spark.stored import Stored
 
 UTC = dt.UTC
@@ -451,3 +452,23 @@ def test_a_fallback_branch_that_came_later_is_said(spark: SparkSession, tmp_path
     found = query(table.opened(), "select * from t", at="1")
     assert found.table.to_pylist() == [{"id": 1, "v": "a"}]
     assert "today's 'scan.fallback-branch' (dev); this answer uses the version's own (not set)" in found.note
+
+
+def test_rows_show_what_each_schema_change_is_said_to_mean(spark: SparkSession, shared_tables: Path) -> None:
+    table = open_table(str(shared_tables / "paimon" / "default.db" / "schema_evolved"))
+    history = table.history()
+    counts = {each.id: each.total_rows or 0 for each in history.heads.main.snapshots}
+
+    def row(sql: str, at: str) -> dict[str, object]:
+        (found,) = query(table, sql, at=at, history=history, timeout_s=300).table.to_pylist()
+        return dict(found)
+
+    found = row("SELECT count(*) n, count(a2) a2, count(b) b, count(c) c, min(typeof(id)) id, min(typeof(b)) t FROM t",
+                "latest")  # fmt: skip
+    assert found == {
+        "n": counts[14], "a2": counts[14], "id": "bigint", "t": "string",
+        "c": counts[14] - counts[2],  # added after 2: rows of older files have NULL
+        "b": counts[14] - counts[10],  # dropped after 6 and added again after 10: the old values do not come back
+    }  # fmt: skip
+    older = row("SELECT count(a) a, count(b) b, min(typeof(id)) id, min(typeof(b)) t FROM t", "4")
+    assert older == {"a": counts[4], "b": counts[4], "id": "int", "t": "int"}  # an older snapshot has its own schema
