@@ -2,7 +2,7 @@
 
     SnapscopeError
     ├── NotFound      the named thing does not exist          → name another one
-    ├── Invalid       the request itself is impossible        → change the request
+    ├── Invalid       the request itself is impossible        → change the request (TimedOut: or raise its limit)
     ├── Conflict      the table changed since the plan        → plan again, confirm again
     ├── Corrupt       a file is unreadable or contradictory   → repair or delete what needs it
     └── Unsupported   correct answers cannot be given here    → use the engine named in the message
@@ -99,6 +99,12 @@ class Invalid(SnapscopeError):
     """The request contradicts itself or a rule; nothing was changed."""
 
     usual = ErrorCode.INVALID
+
+
+class TimedOut(Invalid):
+    """The request did not end within its time limit. To programs it is an Invalid like others."""
+
+    kind = Invalid.__name__
 
 
 class Conflict(SnapscopeError):

@@ -45,7 +45,7 @@ OF_PAGE: Mapping[str, tuple[str, ...]] = {
         *("hourly", "daily", "weekly", "monthly", "newest", "sets", "lab", "tab"),
     ),
     "orphans": ("point", "written", "also", "tab"),  # `older` is an age of snapshots, on Retention
-    "tags": ("branch", "point", "tab"),
+    "tags": ("branch", "point", "form", "tab"),
     "query": (
         *("point", "before", "sql", "chart", "ask", "condition", "from", "to", "branch", "every"),
         *("answer", "equal", "limit", "seconds", "engine", "tab"),

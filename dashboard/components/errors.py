@@ -40,7 +40,8 @@ def show(error: Exception) -> None:
             found.append((words.ERROR_FILE, markup.mono(error.path)))
         found.append((words.STILL_WORKS, words.ERROR_WORKS[error.kind]))
         found.append((words.NEXT_STEP, error.remedy or words.ERROR_NEXT[error.kind]))
-        st.html(markup.error(words.ERROR_TITLES[error.kind], error.message, found))
+        title = words.ERROR_TITLES.get(type(error).__name__, words.ERROR_TITLES[error.kind])
+        st.html(markup.error(title, error.message, found))
         return
     reference = secrets.token_hex(4)
     log.error("Unforeseen error %s", reference, exc_info=error)

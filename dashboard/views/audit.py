@@ -55,7 +55,8 @@ def _grown(journal: Journal) -> tuple[int, ...]:
 
 
 def draw() -> None:
-    opened = frame.open_table(url_state.here())
+    opened = frame.find_table(url_state.here())
+    st.html(markup.head("", words.PAGES["audit"][0], words.AUDIT_SUMMARY))
     with errors.boundary():
         running_change.draw(opened)
         journal = Journal()
@@ -104,7 +105,7 @@ def _wanted(runs: Sequence[Run], own: str, zone: str) -> audit.Wanted:
     kinds = {run.change_kind: words.CHANGE_NAMES.get(run.change_kind, run.change_kind) for run in runs}
     tables = {EVERY_TABLE: words.AUDIT_ALL} | {run.table: audit.title(run.table) for run in runs if run.table != own}
     with st.container(horizontal=True, vertical_alignment="bottom", key="audit_filters"):
-        of = inputs.pick(words.AUDIT_OF, "of", tables, words.AUDIT_THIS)
+        of = inputs.pick(words.AUDIT_OF, "of", tables, audit.title(own))
         kind = inputs.pick(words.AUDIT_COLUMNS["change"], "kind", kinds, words.AUDIT_ANY)
         who = inputs.pick(words.AUDIT_COLUMNS["who"], "who", {run.who: run.who for run in runs}, words.AUDIT_ANY)
         came = inputs.pick(words.AUDIT_COLUMNS["outcome"], "outcome", words.AUDIT_OUTCOMES, words.AUDIT_ANY)

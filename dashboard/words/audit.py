@@ -115,8 +115,8 @@ def unfinished(run: Run, started: str) -> str:
     return _("{text} {problem}", text=text, problem=run.problem) if run.problem else text
 
 
+AUDIT_SUMMARY = N_("Changes made with Snapscope from this machine")
 AUDIT_ALL = N_("All tables")
-AUDIT_THIS = N_("This table")
 AUDIT_OF = N_("Table")
 AUDIT_ANY = N_("All")
 AUDIT_SINCE = N_("From")

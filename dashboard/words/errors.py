@@ -10,6 +10,7 @@ from dashboard.formatting.language import N_, _, ngettext
 ERROR_TITLES: Mapping[str, str] = {
     "NotFound": N_("Not found"),
     "Invalid": N_("Invalid request"),
+    "TimedOut": N_("Stopped at the time limit"),
     "Conflict": N_("The table has changed"),
     "Corrupt": N_("A file cannot be read"),
     "Unsupported": N_("Not supported here"),

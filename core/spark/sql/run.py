@@ -23,7 +23,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, types
 
-from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
+from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, TimedOut, Unsupported
 from core.messages import told
 from core.spark.session import session as sessions
 from core.spark.session.session import error_text
@@ -131,7 +131,7 @@ def run_on_spark(
     if query.cancelled:
         raise _stopped()
     if query.given_up:
-        raise Invalid(
+        raise TimedOut(
             "The query was stopped after {timeout_s:g} seconds, its time limit.",
             timeout_s=timeout_s,
             remedy="Add a filter or select fewer columns, or raise the limit (--timeout on the command line).",

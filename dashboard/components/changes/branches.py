@@ -33,8 +33,10 @@ def draw(opened: OpenedTable, line: Line) -> None:
     """Draw the branches and their forms. For a Paimon table, `line` is the branch that rollback applies to."""
     st.html(markup.panel_title(words.BRANCHES))
     st.html(markup.table(words.BRANCH_HEADS, texts.table(opened.heads, opened.zone)))
-    for name, form in _forms(opened.heads, line).items():
-        with st.expander(words.BRANCH_FORMS[name], icon=_ICONS[name]), errors.boundary():
+    forms = _forms(opened.heads, line)
+    tabs = inputs.tabs("form", {name: f"{_ICONS[name]} {words.BRANCH_FORMS[name]}" for name in forms})
+    for name, form in forms.items():
+        with tabs[name], errors.boundary():
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 change = form(opened.heads, line)
             if change is None:

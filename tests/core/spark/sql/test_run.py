@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from core.errors import Conflict, Corrupt, Invalid
+from core.errors import Conflict, Corrupt, Invalid, TimedOut
 from core.spark.sql import guard
 from core.spark.sql import run as sql
 
@@ -183,7 +183,7 @@ def busy(session: SparkSession, query_id: str) -> bool:
 
 
 def test_a_time_limit_stops_the_query(shop: SparkSession) -> None:
-    with pytest.raises(Invalid, match=r"^The query was stopped after 0\.7 seconds, its time limit\."):
+    with pytest.raises(TimedOut, match=r"^The query was stopped after 0\.7 seconds, its time limit\."):
         sql.run(shop, ENDLESS, OPEN, timeout_s=0.7)
     assert idle(shop)
 
