@@ -69,6 +69,9 @@ def _labelled(
     )
 
 
+_SIDES = {"center": 0.0, "right": GAP, "left": -GAP}  # of a letter below its ring: about where it stands
+
+
 def ring(canvas: Canvas, axis: Axis, dot: Dot | None, letter: str, span_ms: tuple[int, int]) -> None:
     """Draw a ring around a mark, with its letter below: beside what already stands there."""
     if dot is None:
@@ -76,14 +79,15 @@ def ring(canvas: Canvas, axis: Axis, dot: Dot | None, letter: str, span_ms: tupl
     times = [dot.time_ms, *(mark.time_ms for mark in axis.marks if mark.lane == dot.lane)]
     times += [pin.time_ms for pin in axis.pins if pin.lane == dot.lane]
     places: Sequence[float] = times if canvas.ruler is None else canvas.ruler.places(times)
-    wide = span_ms[1] - span_ms[0] if canvas.ruler is None else len(canvas.ruler)
-    is_taken = any(abs(other - places[0]) < max(wide, 1) * GAP for other in places[1:])
+    wide = max(span_ms[1] - span_ms[0] if canvas.ruler is None else len(canvas.ruler), 1)
+    near = [(other - places[0]) / wide for other in places[1:]]
+    free = (side for side, at in _SIDES.items() if not any(abs(other - at) < GAP * 0.8 for other in near))
     canvas.add(
         x=canvas.at([dot.time_ms]),
         y=[-dot.lane],
         mode="markers+text",
         text=[f"<b>{letter}</b>"],
-        textposition="bottom right" if is_taken else "bottom center",
+        textposition=f"bottom {next(free, 'center')}",
         textfont={"size": 13, "color": canvas.hue("ink")},
         marker={"symbol": "circle-open", "size": 21, "color": canvas.hue("ink"), "line": {"width": 2.5}},
         hoverinfo="skip",

@@ -13,7 +13,7 @@ from core.formats import registry
 from core.table import Table
 from dashboard.charts import clusters, timeline
 from dashboard.charts.ruler import Ruler
-from dashboard.charts.time_axis import Axis, Dot, Lane, axis
+from dashboard.charts.time_axis import Axis, Dot, Lane, Mark, axis
 from dashboard.charts.trends import ticks_of
 from dashboard.components.history import timeline as lanes
 from dashboard.formatting.palette import LIGHT
@@ -76,6 +76,21 @@ def test_a_chosen_version_in_a_cluster_is_ringed_where_its_mark_is() -> None:
     figure = timeline.timeline(shown, LIGHT, "UTC", chosen={"2": "A", "1": "B"})
     rings = {trace["text"][0]: trace["x"] for trace in figure["data"] if "<b>" in str(trace.get("text"))}
     assert rings == {"<b>A</b>": [100_000], "<b>B</b>": [0]}
+
+
+@pytest.mark.parametrize(
+    ("schemas_ms", "side"),
+    [((), "center"), ((90_000,), "center"), ((50_000,), "right"), ((50_000, 54_000), "left"),
+     ((46_000, 50_000, 54_000), "center")],
+)  # fmt: skip
+@pytest.mark.parametrize("by_commit", [False, True])
+def test_a_letter_stands_beside_what_is_below_its_ring(schemas_ms: tuple[int, ...], side: str, by_commit: bool) -> None:
+    dots = tuple(dot(number, number * 5_000) for number in range(21))
+    marks = tuple(Mark(str(at), at, 0, 0, 1) for at in schemas_ms)
+    shown = Axis((Lane("main", held=False),), dots, (), (), marks, ())
+    figure = timeline.timeline(shown, LIGHT, "UTC", chosen={"10": "B"}, by_commit=by_commit)
+    (ring,) = (trace for trace in figure["data"] if "<b>B</b>" in trace.get("text", ()))
+    assert ring["textposition"] == f"bottom {side}"
 
 
 @pytest.mark.parametrize("count", [20, 2_100])
