@@ -30,13 +30,13 @@ def climbs(path: str) -> bool:
 def spelled(url: str) -> str:
     """Return one canonical spelling of a location.
 
-    That is `file:///a/b` for `file:/a/b`, `file:////a//b/`, `file:/a/./b`, `file://localhost/a/b` and `/a/b`. Others
-    stay as they are, without a trailing slash.
+    That is `file:///a/b` for `file:/a/b`, `FILE:/a/b`, `file:////a//b/`, `file:/a/./b`, `file://localhost/a/b` and
+    `/a/b`. Others stay as they are, without a trailing slash.
     """
     if url.startswith("/"):
         url = f"file:{url}"
     scheme, _, rest = url.partition(":")
-    if scheme != "file":
+    if scheme.lower() != "file":
         return url.rstrip("/") if rest.startswith("//") else f"{scheme}://{rest.strip('/')}"
     if rest.startswith("//localhost/"):
         rest = rest.removeprefix("//localhost")

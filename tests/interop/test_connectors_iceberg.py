@@ -130,7 +130,7 @@ def test_the_gate_for_sql_holds(tmp_path: Path) -> None:
 def test_what_plain_spark_refuses_the_connector_reads(tmp_path: Path) -> None:
     table = Written(tmp_path / "t", IDS)
     table.commit(table.data({"id": [1], "v": ["a"]}) | {"format": "LANCE"})
-    with pytest.raises(Unsupported, match=r"format 'lance' .* The engine's own Spark connector may read it"):
+    with pytest.raises(Unsupported, match=r"format 'lance' .* Iceberg's own Spark connector may read it"):
         query(open_table(str(table.root)), "select * from t")
 
 

@@ -165,19 +165,21 @@ def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
 
 
 @contextlib.contextmanager
-def offered() -> Iterator[None]:
-    """Add to `Unsupported` errors that the engine's own connector may read the table."""
+def offered(table: Table) -> Iterator[None]:
+    """Add to `Unsupported` errors where they were met, and that the format's own connector may read the table."""
     try:
         yield
     except Unsupported as error:
-        way = told("The engine's own Spark connector may read it (--engine connector).")
+        format = table.capabilities.title
+        way = told("{format}'s own Spark connector may read it (--engine connector).", format=format)
         if not os.environ.get(SETTING):
             way = told(
-                "The engine's own Spark connector may read it (set {setting}, then --engine connector).",
+                "{format}'s own Spark connector may read it (set {setting}, then --engine connector).",
+                format=format,
                 setting=SETTING,
             )
         remedy = both(error.remedy, way) if error.remedy else way
-        raise Unsupported(error.message, path=error.path, remedy=remedy) from error
+        raise Unsupported(error.message, path=error.path or table.location, remedy=remedy) from error
 
 
 # points -----------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ access nothing else.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -141,7 +142,9 @@ def _query(
                 found.frame.createOrReplaceTempView(types.quoted(name))
         return guard.check(spark, statement, known).frame
 
-    answer = run.answer(make, row_cap=row_cap)
+    is_offered = not (by_connector or since or audits)
+    with connector.offered(table) if is_offered else contextlib.nullcontext():
+        answer = run.answer(make, row_cap=row_cap)
     sizes = [each.bytes_read for each in read]
     return QueryAnswer(
         table=answer.table,
@@ -169,7 +172,7 @@ class _Source:
 
 
 def _of_point(names: Sequence[str], table: Table, history: History, at: AsOf) -> _Source:
-    with connector.offered():
+    with connector.offered(table):
         found = readers.source(table, history, at)
     return _Source(names, found.schema, found.rows, found.ddl)
 

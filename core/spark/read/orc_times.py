@@ -1,7 +1,7 @@
 """Times of a whole ORC file, in microseconds and by its writer's clock.
 
 Arrow counts ORC's times in nanoseconds, so it fails for years before 1677 and after 2262; and it moves times within a
-day of 1970 by a second if the writer's zone was not UTC. A column is stored as seconds since 2015, cut towards 1970 by
+day of 1970 by a second if the writer's zone was not UTC. A time is stored as seconds since 2015, cut towards 1970 by
 the writer, and as nanoseconds; each in runs of integers, see the specification of ORC v1.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,9 +18,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.orc as orc
 
-_PRESENT, _DATA, _SECONDARY = 0, 1, 5
-_TIMESTAMP, _INSTANT = 9, 18
+from core.spark.read import nested
+
+_DATA, _SECONDARY = 1, 5
+_LONG, _TIMESTAMP, _INSTANT = 4, 9, 18
+_UNION = 13
 _DIRECT_V2 = 2
 _BASE_S = 1_420_070_400  # 2015
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -30,53 +34,116 @@ Longs = npt.NDArray[np.int64]
 
 
 def column(content: bytes, name: str) -> pa.Array:
-    """Return the times of a column that is not inside another one. `ValueError` for a file that is stored otherwise."""
+    """Return a column with its times, also those inside lists, maps and structs. `ValueError` for a file that is stored
+    otherwise."""
     parts = stripes(content, name)
     return pa.concat_arrays(parts) if parts else pa.nulls(0, pa.timestamp("us"))
 
 
 def is_near_1970(column: pa.Array | pa.ChunkedArray) -> bool:
     """Whether a column, as Arrow reads it, has times that Arrow may have moved by a second."""
+    if pa.types.is_struct(column.type):
+        return any(is_near_1970(pc.struct_field(column, [at])) for at in range(column.type.num_fields))
+    if isinstance(column, pa.ChunkedArray):
+        return any(map(is_near_1970, column.chunks))
+    if pa.types.is_map(column.type):
+        return is_near_1970(column.keys) or is_near_1970(column.items)
+    if pa.types.is_list(column.type):
+        return is_near_1970(column.flatten())
+    if not pa.types.is_timestamp(column.type):
+        return False
     day = 86_400 * 10**9
     stored = column.cast(pa.int64())
     return bool(pc.any(pc.and_(pc.greater_equal(stored, -day), pc.less_equal(stored, day))).as_py())
 
 
 def stripes(content: bytes, name: str) -> list[pa.Array]:
-    """Return the times of a column by stripe; see `column`."""
+    """Return a column by stripe; see `column`. Arrow reads it as if its times were whole numbers, their seconds."""
     size = content[-1]
     tail = _Message(content[-1 - size : -1])
     codec, length = tail.number(2), tail.number(1)
     footer = _Message(_inflated(content[-1 - size - length : -1 - size], codec))
-    types = [_Message(each) for each in footer.all(4)]
-    names = [bytes(each).decode() for each in types[0].all(3)]
-    own = _packed(types[0].all(2))[names.index(name)]
-    kind = types[own].number(1)
-    if kind not in (_TIMESTAMP, _INSTANT):
-        raise ValueError(f"the column {name} is of kind {kind}")
-    return [_stripe(content, _Message(each), own, codec, kind == _INSTANT) for each in footer.all(3)]
+    types = [_Type.of(_Message(each)) for each in footer.all(4)]
+    names = [bytes(each).decode() for each in _Message(footer.all(4)[0]).all(3)]
+    own = types[0].inner[names.index(name)]
+    times = [node for node in _below(types, own) if types[node].kind in (_TIMESTAMP, _INSTANT)]
+    if not times:
+        raise ValueError(f"the column {name} has no times")
+    patched = _as_numbers(footer, tail, codec, times)
+    file = orc.ORCFile(pa.BufferReader(content[: -1 - size - length] + patched))
+    return [
+        _with_times(
+            file.read_stripe(number, [name]).column(0),
+            own,
+            types,
+            _stripe(content, _Message(each), codec, types, times),
+        )
+        for number, each in enumerate(footer.all(3))
+    ]
 
 
-def _stripe(content: bytes, at: _Message, own: int, codec: int, is_instant: bool) -> pa.Array:
-    start, rows = at.number(1), at.number(5)
+@dataclass(frozen=True, slots=True)
+class _Type:
+    kind: int
+    inner: list[int]
+
+    @classmethod
+    def of(cls, message: _Message) -> _Type:
+        return cls(message.number(1), _packed(message.all(2)))
+
+
+def _below(types: list[_Type], node: int) -> Iterator[int]:
+    yield node
+    for each in types[node].inner:
+        yield from _below(types, each)
+
+
+def _as_numbers(footer: _Message, tail: _Message, codec: int, times: list[int]) -> bytes:
+    """The end of a file with these columns declared as whole numbers: theirs are stored like the seconds of times."""
+    nodes = iter(range(len(footer.all(4))))
+
+    def declared(value: bytes) -> bytes:
+        return _Message(value).changed(1, lambda _: _LONG) if next(nodes) in times else value
+
+    made = footer.changed(4, declared)
+    stored = made if codec == 0 else (len(made) << 1 | 1).to_bytes(3, "little") + made
+    end = tail.changed(1, lambda _: len(stored))
+    return stored + end + bytes([len(end)])
+
+
+def _with_times(array: pa.Array, node: int, types: list[_Type], micros: Mapping[int, Longs]) -> pa.Array:
+    """The array with times in the place of their seconds."""
+    of = types[node]
+    if node in micros:
+        valid = array.is_valid().to_numpy(zero_copy_only=False)
+        made = np.zeros(len(array), dtype=np.int64)
+        made[valid] = micros[node]
+        zone = "UTC" if of.kind == _INSTANT else None
+        return pa.array(made, pa.int64(), mask=~valid).cast(pa.timestamp("us", zone))
+    if of.kind == _UNION:
+        raise ValueError("it has times inside of a union")
+    return nested.changed(array, lambda at, inner: _with_times(inner, of.inner[at], types, micros))
+
+
+def _stripe(content: bytes, at: _Message, codec: int, types: list[_Type], times: list[int]) -> dict[int, Longs]:
+    """The microseconds of these columns, where they are not null."""
+    start = at.number(1)
     end = start + at.number(2) + at.number(3)
     footer = _Message(_inflated(content[end : end + at.number(4)], codec))
     streams = {}
     for each in map(_Message, footer.all(1)):
-        if each.number(2) == own:
-            streams[each.number(1)] = _inflated(content[start : start + each.number(3)], codec)
+        if each.number(2) in times and each.number(1) in (_DATA, _SECONDARY):
+            streams[each.number(2), each.number(1)] = _inflated(content[start : start + each.number(3)], codec)
         start += each.number(3)
-    if _Message(footer.all(2)[own]).number(1) != _DIRECT_V2:
-        raise ValueError("its numbers are in runs of the first version")
-    valid = np.ones(rows, dtype=np.bool_)
-    if _PRESENT in streams:
-        valid = np.unpackbits(np.frombuffer(_bytes(streams[_PRESENT]), np.uint8))[:rows].astype(np.bool_)
-    seconds = _numbers(streams.get(_DATA, b""), signed=True)
-    coded = _numbers(streams.get(_SECONDARY, b""), signed=False)
-    zone = "" if is_instant else next((bytes(each).decode() for each in footer.all(3)), "")
-    micros = np.zeros(rows, dtype=np.int64)
-    micros[valid] = _micros(seconds, coded, zone)
-    return pa.array(micros, pa.int64(), mask=~valid).cast(pa.timestamp("us"))
+    writer = next((bytes(each).decode() for each in footer.all(3)), "")
+    found = {}
+    for node in times:
+        if _Message(footer.all(2)[node]).number(1) != _DIRECT_V2:
+            raise ValueError("its numbers are in runs of the first version")
+        seconds = _numbers(streams.get((node, _DATA), b""), signed=True)
+        coded = _numbers(streams.get((node, _SECONDARY), b""), signed=False)
+        found[node] = _micros(seconds, coded, "" if types[node].kind == _INSTANT else writer)
+    return found
 
 
 def _micros(seconds: Longs, coded: Longs, zone: str) -> Longs:
@@ -127,10 +194,34 @@ def _decompressed(chunk: bytes, codec: int) -> bytes:
         return zlib.decompress(chunk, -15)
     if codec == 2:
         return bytes(pa.decompress(chunk, _number(chunk, 0)[0], "snappy", asbytes=True))  # which begins with its size
+    if codec == 4:
+        return bytes(pa.decompress(chunk, _size_of_lz4(chunk), "lz4_raw", asbytes=True))
     if codec != 5:
         raise ValueError(f"its compression {codec} is not known")
     with pa.CompressedInputStream(pa.BufferReader(chunk), "zstd") as opened:
         return bytes(opened.read())
+
+
+def _size_of_lz4(chunk: bytes) -> int:
+    """How long a block of LZ4 is unpacked: it does not say so itself. Each of its sequences copies some bytes of its
+    own, then some from before; the last one has no copy."""
+    size = at = 0
+    while at < len(chunk):
+        token, at = chunk[at], at + 1
+        own, at = _lz4_length(chunk, at, token >> 4)
+        at, size = at + own, size + own
+        if at < len(chunk):
+            copied, at = _lz4_length(chunk, at + 2, token & 15)
+            size += copied + 4
+    return size
+
+
+def _lz4_length(chunk: bytes, at: int, length: int) -> tuple[int, int]:
+    more = 255 if length == 15 else 0
+    while more == 255:
+        more, at = chunk[at], at + 1
+        length += more
+    return length, at
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
@@ -141,6 +232,14 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
         at, shift = at + 1, shift + 7
         if byte < 0x80:
             return found, at
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +253,17 @@ class _Message:
 
     def number(self, field: int) -> int:
         return int(next(iter(self.all(field)), 0))
+
+    def changed(self, field: int, change: Callable[[Any], Any]) -> bytes:
+        """The message with other values of one field."""
+        out = bytearray()
+        for number, value in self._fields():
+            value = change(value) if number == field else value
+            if isinstance(value, int):
+                out += _varint(number << 3) + _varint(value)
+            else:
+                out += _varint(number << 3 | 2) + _varint(len(value)) + value
+        return bytes(out)
 
     def _fields(self) -> Iterator[tuple[int, Any]]:
         at = 0
@@ -181,20 +291,6 @@ def _packed(values: list[Any]) -> list[int]:
             number, at = _number(each, at)
             found.append(number)
     return found
-
-
-def _bytes(data: bytes) -> bytes:
-    """Runs of bytes."""
-    out, at = bytearray(), 0
-    while at < len(data):
-        head = data[at]
-        if head < 128:
-            out += data[at + 1 : at + 2] * (head + 3)
-            at += 2
-        else:
-            out += data[at + 1 : at + 257 - head]
-            at += 257 - head
-    return bytes(out)
 
 
 def _numbers(data: bytes, *, signed: bool) -> Longs:

@@ -119,7 +119,7 @@ def _orc(source: str | pa.Buffer, path: str) -> StoredFile:
             return
         times: dict[int, list[pa.Array]] = {}
         for stripe in range(file.nstripes):
-            found = _as_arrow_reads(file, stripe, columns, names, path)
+            found = _as_arrow_reads(file, stripe, columns, names)
             for number, column in found.items():
                 if column is None or (names and _is_in_micros(schema.field(number)) and orc_times.is_near_1970(column)):
                     if number not in times:
@@ -131,31 +131,26 @@ def _orc(source: str | pa.Buffer, path: str) -> StoredFile:
     return StoredFile("orc", schema, batches)
 
 
-def _as_arrow_reads(
-    file: orc.ORCFile, stripe: int, columns: Sequence[int], names: list[str] | None, path: str
-) -> dict[int, Any]:
-    """Return a stripe's columns by number; None for times that Arrow cannot read; `Unsupported` for nested ones."""
+def _as_arrow_reads(file: orc.ORCFile, stripe: int, columns: Sequence[int], names: list[str] | None) -> dict[int, Any]:
+    """Return a stripe's columns by number; None for those with times that Arrow cannot read."""
     try:
         return dict(zip(columns, _chosen(file.read_stripe(stripe, columns=names).columns, columns, names), strict=True))
-    except pa.ArrowInvalid as error:
+    except pa.ArrowInvalid:
         if not _has_times_alone_at_fault(file, stripe, columns):
             raise
         if len(columns) > 1:
-            each = (_as_arrow_reads(file, stripe, [number], _names(file.schema, [number]), path) for number in columns)
+            each = (_as_arrow_reads(file, stripe, [number], _names(file.schema, [number])) for number in columns)
             return {number: column for one in each for number, column in one.items()}
-        if pa.types.is_timestamp(file.schema.field(columns[0]).type):
-            return {columns[0]: None}
-        raise _unreadable_times(path) from error
+        return {columns[0]: None}
 
 
 def _times(source: str | pa.Buffer, field: pa.Field, path: str) -> list[pa.Array]:
     """Return the times of a column by stripe, as read by `orc_times`."""
     content = Path(source).read_bytes() if isinstance(source, str) else source.to_pybytes()
     try:
-        stripes = orc_times.stripes(content, field.name)
+        return orc_times.stripes(content, field.name)
     except (ValueError, LookupError) as error:
         raise _unreadable_times(path) from error
-    return [each.cast(pa.int64()).cast(pa.timestamp("us", field.type.tz)) for each in stripes]
 
 
 def _unreadable_times(path: str) -> Unsupported:
@@ -164,8 +159,9 @@ def _unreadable_times(path: str) -> Unsupported:
 
 
 def _is_in_micros(field: pa.Field) -> bool:
-    """Whether it is a column of times to the microsecond: `orc_times` keeps no more, and Iceberg marks finer ones."""
-    return pa.types.is_timestamp(field.type) and (field.metadata or {}).get(b"iceberg.timestamp-unit") != b"NANOS"
+    """Whether its times are whole microseconds: `orc_times` keeps no more, and Iceberg marks finer ones."""
+    own = (field.metadata or {}).get(b"iceberg.timestamp-unit")
+    return own != b"NANOS" and all(map(_is_in_micros, children(field.type)))
 
 
 def _has_times_alone_at_fault(file: orc.ORCFile, stripe: int, columns: Sequence[int]) -> bool:

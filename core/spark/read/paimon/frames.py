@@ -26,7 +26,7 @@ from core.formats.paimon.schema_evolution import Origin
 from core.formats.paimon.types import PaimonType, parse
 from core.messages import told
 from core.model.references import Field, Schema
-from core.spark.read.paimon import arrow_files, data_evolution, python_files
+from core.spark.read.paimon import arrow_files, data_evolution, jvm_types, python_files
 from core.storage.store import Store
 
 _PARTITION = "__partition_{}"  # names inside the relation; no table column can collide with what it selects
@@ -37,7 +37,6 @@ _NATIVE = {
 _READ_OPTIONS = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}  # Paimon's calendar is proleptic
 _NEEDS_MERGING = told("Its rows must be merged by key, and this reads files as they are.")
 _DELETED = "deletion-vectors.enabled"
-_ONLY_IN_PYTHON = ("TIME", "VECTOR", "VARIANT", "BLOB")
 _KIND = Field(-1, "_VALUE_KIND", "TINYINT")
 KINDS = ("+I", "-U", "+U", "-D")  # by their numbers in files
 _ADDS = (0, 2)
@@ -110,7 +109,7 @@ def stored(
     own = [_KIND] if schema.primary_keys else []
     keys = [parse(_field(schema, key).type) for key in schema.partition_keys]
     parts = []
-    for (schema_id, form), group in _groups(files):
+    for (schema_id, form, is_here), group in _groups(store, files):
         if schema_id not in schemas:
             raise Corrupt(
                 "Data files were written with schema {schema_id}, which cannot be read.",
@@ -119,7 +118,7 @@ def stored(
             )
         written = schemas[schema_id]
         columns = [F.col(types.quoted(field.name)) for field in schema.fields]
-        if by_jvm(store, form, written, schema):
+        if is_here and by_jvm(store, form, written, schema):
             known = [*_physical(written, schema), *own]
             columns = [_column(origin) for origin in schema_evolution.origins(written, schema)]
             rounds = _rounds(store, group, keys)
@@ -138,11 +137,10 @@ def stored(
 
 def by_jvm(store: Store, form: str, written: Schema, schema: Schema) -> bool:
     """True if the JVM's own readers read such files correctly; others are read in Python."""
-    least = {"orc": 0, "parquet": 7}.get(form, 0)
     if not store.is_local or form not in _NATIVE or not schema_evolution.widens_all(written, schema):
         return False
     fields = written.fields if form == "orc" else _physical(written, schema)  # of ORC it looks at all of them
-    return not any(_is_hard(parse(field.type), least) for field in fields)
+    return not any(jvm_types.is_hard(parse(field.type), form) for field in fields)
 
 
 def refuse_unreadable(schema: Schema, options: Mapping[str, str]) -> None:
@@ -164,12 +162,15 @@ def refuse_unreadable(schema: Schema, options: Mapping[str, str]) -> None:
 # files ------------------------------------------------------------------------------------------------------------
 
 
-def _groups(files: pa.Table) -> Iterable[tuple[tuple[int, str], pa.Table]]:
-    """Files by (schema id, format), oldest schema first."""
-    distinct = files.group_by(["schema_id", "format"]).aggregate([]).sort_by([("schema_id", "ascending")])
+def _groups(store: Store, files: pa.Table) -> Iterable[tuple[tuple[int, str, bool], pa.Table]]:
+    """Files by (schema id, format, whether they are on the local disk), oldest schema first."""
+    here = [python_files.local_path(store, path) is not None for path in files["path"].to_pylist()]
+    files = files.append_column("here", pa.array(here, pa.bool_()))
+    names = ["schema_id", "format", "here"]
+    distinct = files.group_by(names).aggregate([]).sort_by([("schema_id", "ascending")])
     for row in distinct.to_pylist():
-        same = pc.and_(pc.equal(files["schema_id"], row["schema_id"]), pc.equal(files["format"], row["format"]))
-        yield (row["schema_id"], row["format"]), files.filter(same)
+        same = reduce(pc.and_, (pc.equal(files[name], row[name]) for name in names))
+        yield (row["schema_id"], row["format"], row["here"]), files.filter(same).drop_columns("here")
 
 
 def _rounds(
@@ -181,7 +182,8 @@ def _rounds(
     """
     by_directory: dict[str, dict[bytes, list[str]]] = {}
     for path, stored in zip(files["path"].to_pylist(), files["partition_bytes"].to_pylist(), strict=True):
-        full = _full(store, path)
+        full = python_files.local_path(store, path)
+        assert full is not None, path
         by_directory.setdefault(full.rpartition("/")[0], {}).setdefault(stored, []).append(full)
     decoded = {stored: binary_row.decode(stored, keys) for partitions in by_directory.values() for stored in partitions}
     rounds = []
@@ -194,17 +196,6 @@ def _rounds(
         paths = [path for _, inside in chosen.values() for path in inside]
         rounds.append((paths, [(directory, decoded[stored]) for directory, (stored, _) in chosen.items()]))
     return rounds
-
-
-def _full(store: Store, path: str) -> str:
-    """A path on the local disk; external paths are URIs and may be elsewhere."""
-    if path.startswith("file:"):
-        return "/" + path.removeprefix("file:").lstrip("/")
-    if ":" in path.split("/", 1)[0] or path.startswith("/"):
-        raise Unsupported(
-            told("The data file {path} is on another store; Snapscope cannot read it yet.", path=path), path=path
-        )
-    return store.full(path)
 
 
 # the JVM's own readers ---------------------------------------------------------------------------------------------
@@ -350,15 +341,6 @@ def _physical(written: Schema, schema: Schema) -> list[Field]:
 
 def _ddl(fields: Sequence[Field]) -> str:
     return ", ".join(f"{types.quoted(field.name)} {types.spark(parse(field.type), reads=True)}" for field in fields)
-
-
-def _is_hard(of: PaimonType, digits: int) -> bool:
-    """Whether a column is none that Spark reads right. Times of ORC it shifts into this machine's zone, or cannot read
-    at all; in Parquet it cuts nanoseconds (so many digits of a second) off towards 1970."""
-    if of.root in ("TIMESTAMP", "TIMESTAMP_LTZ"):
-        return (of.size or 0) >= digits
-    inner = (*of.args, *(field.type for field in of.fields))
-    return of.root in _ONLY_IN_PYTHON or any(_is_hard(each, digits) for each in inner)
 
 
 def _kind(*, has_kinds: bool) -> Column:

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from core import urls
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats import footer_limits
 from core.formats.paimon import deletion_vectors, types
 from core.formats.paimon.types import PaimonType
-from core.messages import told
 from core.model.intervals import Ints
-from core.spark.read import int96, orc_times
+from core.spark.read import int96, nested, orc_times
 from core.storage import local_disk
 from core.storage.size_limits import DATA_FILE, INDEX_FILE
 from core.storage.store import Store
@@ -28,14 +29,18 @@ FORMATS = ("avro", "parquet", "orc")
 
 
 def source(store: Store, path: str) -> bytes | str:
-    """What to decode: a local file by its path, so that only what is needed is read."""
-    if path.startswith("file:"):
-        return local_disk.refuse_special("/" + path.removeprefix("file:").lstrip("/"))
-    if ":" in path.split("/", 1)[0] or path.startswith("/"):
-        raise Unsupported(
-            told("The data file {path} is on another store; Snapscope cannot read it yet.", path=path), path=path
-        )
+    """What to decode: a local file by its path, so that only what is needed is read. External paths are URLs."""
+    if urls.is_url(path) or path.startswith("/"):
+        directory, _, path = path.rpartition("/")
+        store = Store.named(directory)
     return local_disk.refuse_special(store.full(path)) if store.is_local else store.read(path, DATA_FILE)
+
+
+def local_path(store: Store, path: str) -> str | None:
+    """The full path of a file on the local disk; None if it is elsewhere."""
+    if urls.is_url(path) or path.startswith("/"):
+        return urls.local_path(path)
+    return store.full(path) if store.is_local else None
 
 
 def deleted_rows(store: Store, vector: Sequence[Any] | None) -> Ints | None:
@@ -78,7 +83,8 @@ def decode(
         if form == "orc":
             import pyarrow.orc as orc
 
-            return _orc(orc.ORCFile(opened), source, names, path)
+            found, rows = _orc(orc.ORCFile(opened), source, names, path)
+            return pa.table([_without_blanks(found[name], of) for name, of in wanted], names=names), rows
     except FileNotFoundError as error:
         raise NotFound(
             "A data file that the table refers to does not exist.",
@@ -94,16 +100,9 @@ def decode(
 
 def _orc(file: Any, source: bytes | str, names: Sequence[str], path: str) -> tuple[pa.Table, int]:
     """Columns as Arrow reads them, but times that it cannot read, or may move by a second: see `orc_times`."""
-    times = [name for name in names if pa.types.is_timestamp(file.schema.field(name).type)]
+    times = [name for name in names if _has_times(file.schema.field(name).type)]
     others = [name for name in names if name not in times]
-    try:
-        found = file.read(others)
-    except pa.ArrowInvalid as error:
-        plain = [name for name in others if not _has_times(file.schema.field(name).type)]
-        if len(plain) < len(others):
-            file.read(plain)  # fails if it is not for the times
-            raise _unreadable_times(path) from error
-        raise
+    found = file.read(others)
     columns = {name: found[name] for name in others}
     for name in times:
         column: pa.ChunkedArray | None
@@ -119,6 +118,17 @@ def _orc(file: Any, source: bytes | str, names: Sequence[str], path: str) -> tup
                 raise _unreadable_times(path) from error
         columns[name] = column
     return pa.table([columns[name] for name in names], names=list(names)), file.nrows
+
+
+def _without_blanks(column: pa.ChunkedArray | pa.Array, of: PaimonType) -> pa.ChunkedArray | pa.Array:
+    """A column of ORC without the blanks that fill a CHAR up, at any depth; the engine's reader takes all off."""
+    if of.root == "CHAR":
+        return pc.utf8_rtrim(column, " ")
+    inner = (*of.args, *(field.type for field in of.fields))
+    if not any(each.root == "CHAR" or each.args or each.fields for each in inner):
+        return column
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return nested.changed(array, lambda at, part: _without_blanks(part, inner[at]))
 
 
 def _has_times(of: pa.DataType) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import random
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.orc as orc
@@ -25,7 +26,7 @@ def micros(content: bytes) -> list[int | None]:
     return found
 
 
-@pytest.mark.parametrize("compression", ["uncompressed", "zlib", "snappy", "zstd"])
+@pytest.mark.parametrize("compression", ["uncompressed", "zlib", "snappy", "lz4", "zstd"])
 @pytest.mark.parametrize("rows", [1, 3, 700, 5_000])
 def test_times_are_those_that_were_written(compression: str, rows: int) -> None:
     choose = random.Random(rows)
@@ -50,6 +51,36 @@ def test_years_that_arrow_does_not_read() -> None:
     assert micros(content) == [last, None, 5, -62_135_596_800_000_000]
 
 
+@pytest.mark.parametrize("compression", ["uncompressed", "zstd"])
+def test_times_inside_lists_maps_and_structs(compression: str) -> None:
+    """Of every year, at every depth, and what is not a time beside them."""
+    choose, last = random.Random(7), 253_402_300_799_999_999
+    time = pa.timestamp("us")
+    of = pa.struct(
+        {"n": pa.string(), "t": time, "l": pa.list_(pa.struct({"m": pa.map_(pa.string(), time), "u": time}))}
+    )
+
+    def made(what: pa.DataType) -> Any:
+        if choose.random() < 0.2:
+            return None
+        if pa.types.is_struct(what):
+            return {field.name: made(field.type) for field in what}
+        if pa.types.is_map(what):
+            return [(f"k{number}", made(what.item_type)) for number in range(choose.randrange(3))]
+        if pa.types.is_list(what):
+            return [made(what.value_type) for _ in range(choose.randrange(4))]
+        return choose.choice([last, 1_700_000_000_000_001, 0, -5_000_000]) if what == time else "text"
+
+    column = pa.array([made(of) for _ in range(3_000)], of)
+    out = io.BytesIO()
+    orc.write_table(pa.table({"a": range(len(column)), "s": column}), out, compression=compression, stripe_size=16_000)
+    with pytest.raises(pa.ArrowInvalid):
+        orc.ORCFile(io.BytesIO(out.getvalue())).read(["s"])
+    assert compression == "zstd" or orc.ORCFile(io.BytesIO(out.getvalue())).nstripes > 1
+    found = orc_times.column(out.getvalue(), "s")
+    assert (found.type, found.to_pylist()) == (of, column.to_pylist())
+
+
 def test_a_writer_in_another_zone() -> None:
     """Its clock is shown. Seconds are cut towards 1970 by the writer, by the time in UTC and not by its clock."""
     shanghai = pa.array([-28_676, 1_600_000_000 - 28_800], pa.int64()).to_numpy()
@@ -63,7 +94,7 @@ def test_a_writer_in_another_zone() -> None:
 
 
 def test_other_columns_are_refused() -> None:
-    with pytest.raises(ValueError, match="kind"):
+    with pytest.raises(ValueError, match="no times"):
         orc_times.column(stored([1], "zlib"), "a")
     with pytest.raises(ValueError, match="compression"):
-        orc_times._decompressed(b"", 4)
+        orc_times._decompressed(b"", 3)

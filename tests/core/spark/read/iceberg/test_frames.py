@@ -513,13 +513,15 @@ def test_a_file_without_ids_is_read_by_the_name_mapping(tmp_path: Path) -> None:
 
 def test_times_of_every_year_in_orc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In several stripes. Arrow counts them in nanoseconds, which end in 2262."""
-    columns = [(1, "id", "long"), (2, "t", "timestamp"), (3, "z", "timestamptz")]
+    inside = {"type": "list", "element-id": 5, "element-required": False, "element": "timestamp"}
+    columns = [(1, "id", "long"), (2, "t", "timestamp"), (3, "z", "timestamptz"), (4, "l", inside)]
     table = Written(tmp_path / "t", columns)
     far, near = dt.datetime(9999, 12, 31, 23, 59, 59), dt.datetime(2026, 1, 2, 3, 4, 5, 678_901)
     moments = [dt.datetime(1969, 12, 31, 23, 59, 59, 1), dt.datetime(1, 1, 1), None, near] * 40_000 + [far]
     zoned = [each and each.replace(tzinfo=dt.UTC) for each in reversed(moments)]
     schema = pa.schema([arrow_field(*each) for each in columns])
-    whole = pa.table({"id": range(len(moments)), "t": moments, "z": zoned}, schema=schema)
+    lists = [each and [each, None] for each in moments]
+    whole = pa.table({"id": range(len(moments)), "t": moments, "z": zoned, "l": lists}, schema=schema)
     monkeypatch.setattr(orc, "write_table", functools.partial(orc.write_table, stripe_size=1 << 16))
     file = table.file(whole, 0, form="orc")
     assert orc.ORCFile(file["path"]).nstripes > 1
@@ -527,6 +529,7 @@ def test_times_of_every_year_in_orc(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     found = rows(table)
     assert [each["t"] for each in found] == moments
     assert [each["z"] for each in found] == zoned
+    assert [each["l"] for each in found] == lists
 
 
 @pytest.mark.parametrize(("form", "v"), [("parquet", "by place"), ("orc", "by name"), ("avro", "by name")])

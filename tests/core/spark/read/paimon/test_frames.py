@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import zipfile
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -14,14 +15,16 @@ import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as parquet
 import pytest
+from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.paimon import binary_row
 from core.model.references import Field, Schema
 from core.spark.query.query import query
-from core.spark.read.paimon import arrow_files
+from core.spark.read.paimon import arrow_files, python_files
 from core.spark.read.paimon import frames as read
+from core.spark.sql.run import refusal
 from core.storage.store import Store
 from core.table import open_table
 from tests.support.spark.stored import Stored
@@ -237,9 +240,28 @@ def test_files_outside_of_the_table_are_read_where_they_lie(spark: SparkSession,
     table.add("../else where/50%/a.parquet", pa.table({"id": pa.array([1], pa.int32())}))
     table.rows[0]["path"] = f"file:{tmp_path}/else where/50%/a.parquet"
     assert tuples(table.frame(spark)) == [(1,)]
-    table.rows[0]["path"] = "s3://bucket/a.parquet"
-    with pytest.raises(Unsupported, match="another store"):
-        table.frame(spark)
+    table.rows[0]["path"] = f"FILE:{tmp_path}/else where/50%/a.parquet"
+    assert tuples(table.frame(spark)) == [(1,)]
+
+
+def test_files_on_another_store_are_read_there(spark: SparkSession, tmp_path: Path) -> None:
+    """In Python, which is told to look at that store; those beside them by the JVM."""
+    table = Table(tmp_path / "t", schema(0, (0, "id", "INT")))
+    table.add("a.parquet", pa.table({"id": pa.array([1], pa.int32())}))
+    archive = tmp_path / "outside.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.write(tmp_path / "t" / "a.parquet", "b.parquet")
+    elsewhere = Store(f"zip://::file://{archive}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Store, "named", lambda url: elsewhere)
+        found = python_files.source(Store(str(tmp_path / "t")), "s3://bucket/b.parquet")
+    assert found == (tmp_path / "t" / "a.parquet").read_bytes()
+    assert python_files.local_path(Store(str(tmp_path / "t")), "s3://bucket/b.parquet") is None
+    table.rows.append({**table.rows[0], "path": "nosuch://bucket/b.parquet"})
+    with pytest.raises(PythonException) as caught:
+        tuples(table.frame(spark))
+    assert isinstance(refusal(caught.value), Unsupported)
+    assert "nosuch://bucket" in str(refusal(caught.value))
 
 
 # other formats and stores -------------------------------------------------------------------------------------------
@@ -284,6 +306,20 @@ def write_avro(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     stored = [{k: v.replace(tzinfo=UTC) if isinstance(v, dt.datetime) else v for k, v in each.items()} for each in rows]
     with open(path, "wb") as file:
         fastavro.writer(file, {"type": "record", "name": "record", "fields": fields}, stored, codec="zstandard")
+
+
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_days_before_1582_in_orc(spark: SparkSession, tmp_path: Path, is_inside: bool) -> None:
+    """Which Spark's own reader would move to another calendar."""
+    days = [dt.date(1, 1, 1), dt.date(1500, 3, 1), dt.date(1582, 10, 10), dt.date(2026, 1, 1)]
+    of = {"type": "ARRAY", "element": "DATE"} if is_inside else "DATE"
+    table = Table(tmp_path, schema(0, (0, "d", of)))
+    values = [[day] for day in days] if is_inside else days
+    orc.write_table(
+        pa.table({"d": pa.array(values, pa.list_(pa.date32()) if is_inside else pa.date32())}), tmp_path / "a.orc"
+    )
+    table.named("a.orc")
+    assert [row["d"] for row in table.frame(spark).orderBy("d").collect()] == values
 
 
 WRITERS = {"parquet": write_parquet, "orc": write_orc, "avro": write_avro}
