@@ -131,6 +131,8 @@ def from_pairs(owner: Ints, position: Ints, owners: int, positions: int) -> Inte
 
 def subtract(added: Intervals, removed: Intervals) -> Intervals:
     """Maximal intervals of the positions where an object is covered by `added` and not by `removed`."""
+    if not len(removed.owner) and _is_maximal(added):
+        return added
     step = np.int64(added.positions + 1)
     at = np.concatenate(
         (
@@ -141,10 +143,10 @@ def subtract(added: Intervals, removed: Intervals) -> Intervals:
         )
     )
     plus, minus = len(added.owner), len(removed.owner)
-    adds = np.concatenate((np.ones(plus), -np.ones(plus), np.zeros(2 * minus))).astype(np.int64)
-    dels = np.concatenate((np.zeros(2 * plus), np.ones(minus), -np.ones(minus))).astype(np.int64)
+    adds = np.repeat(np.array([1, -1, 0], dtype=np.int8), (plus, plus, 2 * minus))
+    dels = np.repeat(np.array([0, 1, -1], dtype=np.int8), (2 * plus, minus, minus))
     order = np.argsort(at, kind="stable")
-    at, adds, dels = at[order], np.cumsum(adds[order]), np.cumsum(dels[order])
+    at, adds, dels = at[order], np.cumsum(adds[order], dtype=np.int64), np.cumsum(dels[order], dtype=np.int64)
     settled = np.concatenate((at[1:] != at[:-1], [True])) if len(at) else np.zeros(0, dtype=np.bool_)
     at, live = at[settled], (adds[settled] > 0) & (dels[settled] == 0)
     if not live.any():
@@ -152,6 +154,12 @@ def subtract(added: Intervals, removed: Intervals) -> Intervals:
     start = live & ~np.concatenate(([False], live[:-1]))
     end = ~live & np.concatenate(([False], live[:-1]))
     return Intervals(at[start] // step, at[start] % step, at[end] % step - 1, added.owners, added.positions)
+
+
+def _is_maximal(runs: Intervals) -> bool:
+    """Whether intervals are sorted by owner and position, and neither touch nor overlap."""
+    same = runs.owner[1:] == runs.owner[:-1]
+    return bool(np.where(same, runs.first[1:] > runs.last[:-1] + 1, runs.owner[1:] > runs.owner[:-1]).all())
 
 
 def maximal(runs: Intervals) -> Intervals:

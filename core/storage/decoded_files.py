@@ -63,6 +63,19 @@ def expand(start: Ints, groups: Ints) -> tuple[Ints, Ints]:
     return index, start[groups][index] + offset
 
 
+def flat(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a column in one piece, without a copy if it is in one piece."""
+    if isinstance(column, pa.ChunkedArray):
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return column
+
+
+def by_file(rows: pa.Table) -> pa.Table:
+    """Order rows by the number of their file, which they mostly are already."""
+    file = rows["file"].to_numpy()
+    return rows if (file[1:] >= file[:-1]).all() else rows.sort_by("file")
+
+
 def by_size(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
     """Split the names into batches of about 128 MB, at most 2,048 files each, so that each batch fits into memory."""
     batch: list[str] = []

@@ -92,7 +92,9 @@ def read(paths: Sequence[str], columns: Sequence[AvroColumn]) -> Decoded:
         rows = pa.concat_tables([empty, *tables])
     refuse_nulls(rows, paths, columns, errors)
     schemas = {number: schema for (schema, _), members in groups.items() for number, _ in members}
-    return Decoded(rows.filter(pc.invert(pc.is_in(rows["file"], pa.array(list(errors), pa.int32())))), errors, schemas)
+    if errors:
+        rows = rows.filter(pc.invert(pc.is_in(rows["file"], pa.array(list(errors), pa.int32()))))
+    return Decoded(rows, errors, schemas)
 
 
 def refuse_nulls(

@@ -25,7 +25,7 @@ from core.messages import clause, told
 from core.model.history import History
 from core.model.intervals import Intervals, Ints, empty, from_pairs, maximal, union
 from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
-from core.storage.decoded_files import Loaded, expand
+from core.storage.decoded_files import Loaded, expand, flat
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
 _STATUS = ("existing", "added", "deleted")
@@ -124,7 +124,7 @@ class _Builder:
             for path in member.manifests
         ]
         rows = pa.concat_tables([loaded.rows.drop_columns(["key"]), inline_rows(inline)]).combine_chunks()
-        paths = self.place.paths(rows["path"].combine_chunks()) if len(rows) else rows["path"].combine_chunks()
+        paths = self.place.paths(flat(rows["path"])) if len(rows) else flat(rows["path"])
         encoded = paths.dictionary_encode()
         manifest_of = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         at, number = _columns([(place, number) for number, path in enumerate(lists) for place in listed[path]])
@@ -193,13 +193,13 @@ class _Builder:
         manifest = np.repeat(np.arange(manifests, dtype=np.int64), np.diff(entries.start))
         rows = np.flatnonzero(entries.rows["status"].to_numpy() != DELETED)
         table = entries.rows.take(pa.array(rows))
-        path = self.place.paths(table["path"].combine_chunks()) if len(table) else pa.array([], pa.string())
+        path = self.place.paths(flat(table["path"])) if len(table) else pa.array([], pa.string())
         content = pc.fill_null(table["content"], DATA)
-        offset = table["offset"].combine_chunks()
+        offset = flat(table["offset"])
         # A file that is cherry-picked or added again has another sequence number, so other deletes apply to it.
         parts = (pc.fill_null(part.cast(pa.string()), "") for part in (content, offset, table["sequence"]))
         key = pc.binary_join_element_wise(*parts, path, "\0")
-        encoded = _flat(key).dictionary_encode()
+        encoded = flat(key).dictionary_encode()
         identity = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         count = len(encoded.dictionary)
         first = np.full(count, -1, dtype=np.int64)
@@ -211,7 +211,7 @@ class _Builder:
         index, run = expand(start, manifest[rows]) if len(rows) else (_NOTHING, _NOTHING)
         live = maximal(Intervals(identity[index], runs.first[run], runs.last[run], count, self.positions))
         kinds = pa.array(
-            np.where(_flat(content.take(chosen)).to_numpy() == DATA, "data", "deletes").tolist(), pa.string()
+            np.where(flat(content.take(chosen)).to_numpy() == DATA, "data", "deletes").tolist(), pa.string()
         )
         self._hold(files["path"], kinds, own["bytes"], live)
         return files, live
@@ -219,7 +219,7 @@ class _Builder:
     def _described(self, own: pa.Table, path: pa.Array, content: pa.ChunkedArray) -> pa.Table:
         """Return one row per file. Delete files have no table rows; a deletion vector has the size of its blob."""
         is_data = pc.equal(content, DATA)
-        referenced = own["referenced"].combine_chunks()
+        referenced = flat(own["referenced"])
         if referenced.null_count < len(referenced):
             referenced = pc.if_else(pc.is_valid(referenced), self.place.paths(pc.fill_null(referenced, "/")), None)
         nothing = pa.nulls(len(own), pa.int32())
@@ -248,7 +248,7 @@ class _Builder:
         """Return whether a rewriting commit added a file, if that commit is still known."""
         known = {signed(member.id): member.summary.get("operation") for member in self.found.snapshots.values()}
         words_of = {number: "compact" if kind == "replace" else "append" for number, kind in known.items() if kind}
-        encoded = _flat(snapshots).dictionary_encode()
+        encoded = flat(snapshots).dictionary_encode()
         words = pa.array([words_of.get(number) for number in encoded.dictionary.to_pylist()], pa.string())
         return words.take(encoded.indices) if len(words) else pa.nulls(len(encoded), pa.string())
 
@@ -267,10 +267,10 @@ class _Builder:
     def _hold(
         self, paths: pa.Array | pa.ChunkedArray, kind: ObjectKind | pa.Array, sizes: pa.Array, runs: Intervals
     ) -> None:
-        self.paths.append(_flat(paths))
+        self.paths.append(flat(paths))
         kinds = pa.array([kind.value] * len(paths), pa.string()) if isinstance(kind, ObjectKind) else kind
         self.kinds.append(kinds)
-        self.bytes.append(_flat(sizes))
+        self.bytes.append(flat(sizes))
         self.held.append(runs)
 
     # assembling the history -------------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ def partitions(found: Metadata, spelled: pa.ChunkedArray) -> pa.Array:
     """Return partitions as `name=value/…`, by the ids of the specs' fields."""
     fields = {each["field-id"]: each for spec in found.specs.values() for each in spec}
     types = {column.id: column.type for schema in found.schemas.values() for column in schema.fields}
-    encoded = _flat(spelled).dictionary_encode()
+    encoded = flat(spelled).dictionary_encode()
     texts = []
     for text in encoded.dictionary.to_pylist():
         parts = []
@@ -378,7 +378,3 @@ def _shown(value: str, transform: str) -> str:
 def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
     both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
-
-
-def _flat(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

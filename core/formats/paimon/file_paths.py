@@ -6,6 +6,7 @@ external path); its object is the physical path. Two identities may share one pa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,10 @@ from core.formats.paimon.manifests import SOURCES
 from core.formats.paimon.partitions import directory
 from core.model.intervals import Ints, Mask
 from core.model.references import Heads, Schema
+from core.storage.decoded_files import flat
 from core.units import is_true
+
+_BUCKETS = 1 << 31  # added to a bucket number, which may be negative
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Identities:
     """The distinct identities of manifest entries.
 
     `identity[i]` is the number of entry i's identity; `files` has one row per identity.
+
+    `are_paths_distinct`: no two identities share a path; False if that is not known.
 
     - files: path, bytes, rows, partition (directory text), partition_bytes, bucket, level, schema_id, source, format
     - extra_owner/extra_path: one row per extra file, with the identity it belongs to
@@ -38,6 +44,7 @@ class Identities:
     extra_owner: Ints
     extra_path: pa.Array
     heads: Heads
+    are_paths_distinct: bool
 
     def changelog_paths(self) -> pa.Array:
         """Return the physical file of each identity, for changelog entries."""
@@ -89,36 +96,34 @@ def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Id
     Raises `Corrupt` or `Unsupported` for a partition whose directory cannot be derived.
     """
     schema = heads.main.schema
-    partition = rows["partition"].combine_chunks().dictionary_encode()
-    external = rows["external_path"]
-    codes: list[Ints] = [
-        _codes(partition),
-        rows["bucket"].to_numpy().astype(np.int64),
-        _codes(_encode(rows["name"])),
-        _codes(_encode(external)),
-    ]
-    if not index_files:
-        codes += [
-            rows["level"].to_numpy().astype(np.int64),
-            _codes(_encode(pc.binary_join(rows["extra_files"], "\0"))),
-            _codes(_encode(rows["embedded_index"])),
-        ]
-    first, identity = _group(codes, len(rows))
-    own = rows.take(pa.array(first))
+    partition = flat(rows["partition"]).dictionary_encode()
+    identity = _codes(_encode(rows["name"]))
+    first = _first_of(identity, int(identity.max(initial=-1)) + 1)
+    own, are_names_distinct = rows, True
+    if len(first) < len(rows):  # not every entry names a file of its own
+        codes = [_codes(partition), rows["bucket"].to_numpy(), _codes(_encode(rows["external_path"]))]
+        if not index_files:
+            extra = pc.binary_join(rows["extra_files"], "\0")
+            codes += [rows["level"].to_numpy(), _codes(_encode(extra)), _codes(_encode(rows["embedded_index"]))]
+        if not all(np.array_equal(code, code[first][identity]) for code in codes):
+            first, identity = _group([identity, *codes], len(rows))
+            are_names_distinct = False
+        own = rows.take(pa.array(first))
     in_index = index_files and (schema is None or not is_true(schema.options.get("index-file-in-data-file-dir")))
     directories = [""] * len(partition.dictionary) if in_index else _directories(partition.dictionary, schema)
     of = _codes(partition)[first]
-    bucket = own["bucket"].to_numpy()
     prefix = _prefix(schema)
-    places, place = np.unique(of * np.int64(2**33) + (bucket + np.int64(2**31)), return_inverse=True)
+    places = pa.array((of << 33) + (own["bucket"].to_numpy() + np.int64(_BUCKETS))).dictionary_encode()
     texts = [
-        "/".join(part for part in (prefix, directories[key >> 33], layout.bucket_dir(int(bucket[at]))) if part)
-        for key, at in zip(places, _first_of(place, len(places)), strict=True)
+        "/".join(
+            part for part in (prefix, directories[key >> 33], layout.bucket_dir(key % (1 << 33) - _BUCKETS)) if part
+        )
+        for key in places.dictionary.to_pylist()
     ]
     if in_index:
         texts = [layout.INDEX] * len(texts)
-    directory = pa.array(texts, pa.string()).take(pa.array(place))
-    path = pc.coalesce(own["external_path"].combine_chunks(), _join(directory, own["name"].combine_chunks()))
+    directory = pa.array(texts, pa.string()).take(places.indices)
+    path = pc.coalesce(flat(own["external_path"]), _join(directory, flat(own["name"])))
     columns = {"path": path, "bytes": own["bytes"]}
     extra_owner: Ints = np.zeros(0, dtype=np.int64)
     extra_path = pa.array([], pa.string())
@@ -130,11 +135,32 @@ def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Id
             "bucket": own["bucket"],
             "level": own["level"],
             "schema_id": own["schema_id"],
-            "source": _sources(own["source"].combine_chunks()),
-            "format": _formats(own["name"].combine_chunks()),
+            "source": _sources(flat(own["source"])),
+            "format": _formats(flat(own["name"])),
         }
-        extra_owner, extra_path = _extras(own["extra_files"].combine_chunks(), path)
-    return Identities(identity, len(first), pa.table(columns), extra_owner, extra_path, heads)
+        extra_owner, extra_path = _extras(flat(own["extra_files"]), path)
+    # A path ends with its file's name, which contains no slash.
+    are_distinct = are_names_distinct and not in_index and own["external_path"].null_count == len(own)
+    return Identities(identity, len(first), pa.table(columns), extra_owner, extra_path, heads, are_distinct)
+
+
+def numbered(parts: Sequence[pa.Array], *, is_first_distinct: bool) -> tuple[pa.Array, Ints]:
+    """Return the distinct paths in the order of their first mention, and the number of each path of all parts.
+
+    `is_first_distinct`: the first part is known to repeat no path. It is by far the largest and then needs no index.
+    """
+    whole = pa.chunked_array(parts, pa.string()).combine_chunks()
+    if is_first_distinct:
+        others = pa.chunked_array(parts[1:], pa.string()).combine_chunks().dictionary_encode()
+        most = len(parts[0])
+        if not pc.any(pc.is_in(parts[0], value_set=others.dictionary)).as_py():
+            code = others.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+            paths = whole
+            if len(others.dictionary) < len(code):
+                paths = pa.concat_arrays([parts[0], others.dictionary])
+            return paths, np.concatenate((np.arange(most, dtype=np.int64), most + code))
+    encoded = whole.dictionary_encode()
+    return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def unreadable_partitions(rows: pa.Table, heads: Heads) -> tuple[Mask, SnapscopeError]:
@@ -152,7 +178,7 @@ def unreadable_partitions(rows: pa.Table, heads: Heads) -> tuple[Mask, Snapscope
 
 
 def _encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    return column.combine_chunks().dictionary_encode()
+    return flat(column).dictionary_encode()
 
 
 def _codes(column: pa.DictionaryArray) -> Ints:
@@ -169,7 +195,7 @@ def _group(codes: list[Ints], rows: int) -> tuple[Ints, Ints]:
         span = int(code.max(initial=0)) - low + 1
         if span > 1:
             _, key = np.unique(key, return_inverse=True)
-            key = key.astype(np.int64) * span + (code - low)
+            key = key.astype(np.int64) * span + (code - np.int64(low))
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
     return first.astype(np.int64), number.astype(np.int64)
 

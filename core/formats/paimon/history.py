@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
-from core.formats.paimon.file_paths import Identities, identities, unreadable_partitions
+from core.formats.paimon.file_paths import Identities, identities, numbered, unreadable_partitions
 from core.formats.paimon.manifests import ADD, DELETE, ENTRY, INDEX, LIST, SOURCE_COMPACT, PaimonManifests
 from core.formats.paimon.read.holder_axis import axis
 from core.formats.paimon.read.metadata_files import Names, named, unreadable
@@ -26,11 +26,10 @@ from core.model.codes import Fault
 from core.model.history import History
 from core.model.intervals import Intervals, Ints, empty, from_pairs, maximal, subtract, union
 from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
-from core.storage.decoded_files import Loaded, expand
+from core.storage.decoded_files import Loaded, expand, flat
 from core.storage.store import Store
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
-
 _NO_FILE = told("no file")
 
 
@@ -43,9 +42,7 @@ def build(
     progress: Callable[[int, int], None] | None = None,
 ) -> History:
     """Read every list and manifest of any holder, and compute which holder holds which files."""
-    holders = axis(heads, changelogs=changelogs)
-    builder = _Builder(store, heads, manifests, holders, progress)
-    return builder.build()
+    return _Builder(store, heads, manifests, axis(heads, changelogs=changelogs), progress).build()
 
 
 class _Builder:
@@ -146,9 +143,9 @@ class _Builder:
         first = np.full(len(names), -1, dtype=np.int64)
         first[manifest_of[::-1]] = np.arange(len(manifest_of) - 1, -1, -1, dtype=np.int64)
         said = lists.rows.take(pa.array(first))
+        expected = said["added"].to_numpy() + said["deleted"].to_numpy()
         entries = self.manifests.load(names, ENTRY, self.sizes, self.progress)
         counts = np.diff(entries.start)
-        expected = (said["added"].to_numpy() + said["deleted"].to_numpy()) if len(names) else counts
         for number in np.flatnonzero(counts != expected):
             if names[number] not in entries.errors:
                 self._contradiction(entries, names[number], f"{expected[number]} entries", f"{counts[number]}")
@@ -323,17 +320,16 @@ class _Builder:
             )
 
     def _hold(self, paths: pa.Array | pa.ChunkedArray, kind: ObjectKind, sizes: pa.Array, runs: Intervals) -> None:
-        self.paths.append(_flat(paths))
-        self.bytes.append(_flat(sizes))
+        self.paths.append(flat(paths))
+        self.bytes.append(flat(sizes))
         self.kinds.append(kind)
         self.held.append(runs)
 
     # assembling the history -------------------------------------------------------------------------------------
 
     def _history(self, found: Identities, live: Intervals) -> History:
-        paths = pa.chunked_array(self.paths, pa.string()).combine_chunks().dictionary_encode()
-        code = paths.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        count = len(paths.dictionary)
+        paths, code = numbered(self.paths, is_first_distinct=found.are_paths_distinct)
+        count = len(paths)
         starts = np.concatenate(([0], np.cumsum([len(each) for each in self.paths]))).astype(np.int64)
         held = maximal(
             union(
@@ -345,23 +341,27 @@ class _Builder:
             if self.held
             else empty(0, self.positions)
         )
-        first = np.full(count, -1, dtype=np.int64)  # a path has the kind under which it is first held
-        holds = np.zeros(len(code), dtype=np.bool_)
-        for runs, begin in zip(self.held, starts, strict=False):
-            holds[begin + runs.owner] = True
-        for rows in (np.arange(len(code)), np.flatnonzero(holds)):
-            first[code[rows[::-1]]] = rows[::-1]
-        kind = pa.array(np.repeat([kind.value for kind in self.kinds], np.diff(starts)).tolist(), pa.string())
+        kind = np.repeat(np.arange(len(self.kinds), dtype=np.int8), np.diff(starts))
         size = pa.chunked_array(self.bytes, pa.int64()).combine_chunks()
+        if count < len(code):
+            first = np.full(count, -1, dtype=np.int64)  # a path has the kind under which it is first held
+            holds = np.zeros(len(code), dtype=np.bool_)
+            for runs, begin in zip(self.held, starts, strict=False):
+                holds[begin + runs.owner] = True
+            for rows in (np.arange(len(code)), np.flatnonzero(holds)):
+                first[code[rows[::-1]]] = rows[::-1]
+            kind, size = kind[first], size.take(pa.array(first))
         objects = pa.table(
             {
-                "path": paths.dictionary,
-                "kind": kind.take(pa.array(first)),
-                "bytes": size.take(pa.array(first)),
-                "ours": found.ours(paths.dictionary),
+                "path": paths,
+                "kind": pa.array([kind.value for kind in self.kinds], pa.string()).take(pa.array(kind)),
+                "bytes": size,
+                "ours": found.ours(paths),
             }
         )
         files = found.files.append_column("object", pa.array(code[: found.count], pa.int64()))
+        if found.are_paths_distinct:
+            files = files.set_column(0, "path", paths.slice(0, found.count))  # one copy of the texts
         self._check_rows(live, files)
         return History(
             heads=self.heads,
@@ -394,7 +394,3 @@ def _sizes(store: Store, directory: str) -> dict[str, int]:
 
 def _distinct(*sources: Names) -> list[str]:
     return list(dict.fromkeys(name for source in sources for name in source.number))
-
-
-def _flat(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

@@ -21,7 +21,7 @@ from core.formats.avro import decode as avro
 from core.formats.avro.container import fields_of
 from core.formats.avro.decode import AvroColumn, Decoded
 from core.formats.paimon import layout
-from core.storage.decoded_files import Loaded, add_unlisted, by_size, local_copies
+from core.storage.decoded_files import Loaded, add_unlisted, by_file, by_size, local_copies
 from core.storage.store import Store
 
 ADD, DELETE = 0, 1
@@ -174,7 +174,12 @@ class PaimonManifests:
         empty = pa.schema([(column.name, column.type) for column in columns]).empty_table()
         parts = [empty if name in errors else kept[(name, sizes[name])] for name in names]
         start = np.concatenate(([0], np.cumsum([len(part) for part in parts], dtype=np.int64))).astype(np.int64)
-        return Loaded(pa.concat_tables([empty, *parts]).combine_chunks(), start, errors)
+        rows = pa.concat_tables([empty, *parts]).combine_chunks()
+        if wanted:  # one copy of the rows, for this answer and for the next
+            for name, begin, end in zip(names, start, start[1:], strict=False):
+                if name not in errors:
+                    kept[(name, sizes[name])] = rows.slice(begin, end - begin)
+        return Loaded(rows, start, errors)
 
     def size(self, name: str) -> int | None:
         """Return the size of a file of `manifest/` in bytes, None if it is absent."""
@@ -191,7 +196,7 @@ class PaimonManifests:
         decoded = _read(paths, columns)
         for number, error in decoded.errors.items():
             errors[found[number]] = error
-        rows = decoded.rows.sort_by("file")
+        rows = by_file(decoded.rows)
         is_known = _misunderstood(rows, columns) is None
         bounds = np.searchsorted(rows["file"].to_numpy(), np.arange(len(found) + 1))
         rows = rows.drop_columns(["file"])
