@@ -26,11 +26,13 @@ from core.model.codes import Fault
 from core.model.history import History
 from core.model.intervals import Intervals, Ints, empty, from_pairs, maximal, subtract, union
 from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
+from core.storage import memory
 from core.storage.decoded_files import Loaded, expand, flat
 from core.storage.store import Store
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
 _NO_FILE = told("no file")
+_BYTES_PER_ENTRY = 850  # of memory, at most, while a history is built: measured on a million live files
 
 
 def build(
@@ -144,6 +146,8 @@ class _Builder:
         first[manifest_of[::-1]] = np.arange(len(manifest_of) - 1, -1, -1, dtype=np.int64)
         said = lists.rows.take(pa.array(first))
         expected = said["added"].to_numpy() + said["deleted"].to_numpy()
+        sizes = np.array([self.sizes.get(name, 0) for name in names], dtype=np.int64)
+        memory.require(expected, sizes, _BYTES_PER_ENTRY, self.store.location)
         entries = self.manifests.load(names, ENTRY, self.sizes, self.progress)
         counts = np.diff(entries.start)
         for number in np.flatnonzero(counts != expected):
