@@ -9,7 +9,6 @@ from typing import Any
 from core.model.time_travel import AsOf
 from core.units import several
 
-ENGINE = "plain Spark (local)"
 ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 
 
@@ -53,7 +52,7 @@ class RowDiff:
     files_live: int
     seconds: float
     notes: tuple[str, ...]
-    engine: str = ENGINE
+    engine: str
 
     @property
     def stat_line(self) -> str:

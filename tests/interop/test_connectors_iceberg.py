@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 from core.cli import main
 from core.errors import Invalid, NotFound, SnapscopeError, Unsupported
 from core.spark.query import connector
-from core.spark.query.query import ENGINE, query
+from core.spark.query.query import query
+from core.spark.session.session import ENGINE
 from core.table import Table, open_table
 from tests.engines.connectors import iceberg_runtime
 from tests.engines.iceberg_java import IcebergJudge

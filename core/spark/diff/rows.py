@@ -31,6 +31,7 @@ from core.spark.diff.compare import SAME, Compared, compare
 from core.spark.read import removed_points
 from core.spark.read.iceberg import scan
 from core.spark.read.paimon import points
+from core.spark.session.session import engine_name
 from core.spark.sql import run as sql
 from core.table import Table
 
@@ -122,4 +123,5 @@ def _row_diff(
         files_live=found.files_live,
         seconds=time.monotonic() - started,
         notes=found.notes,
+        engine=engine_name(),
     )

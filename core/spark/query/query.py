@@ -28,12 +28,12 @@ from core.spark.read import readers, removed_points, system_tables
 from core.spark.read.paimon import prune
 from core.spark.read.paimon.points import ROW_KIND, PaimonScan, audit_log, opened_at, with_kind
 from core.spark.read.reader import Rows, is_by_case
+from core.spark.session.session import engine_name
 from core.spark.sql import filters, guard
 from core.spark.sql import run as sql
 from core.spark.sql.filters import Condition, Pushdown
 from core.table import Table, unwritten
 
-ENGINE = "plain Spark (local)"
 VIEW = "t"
 
 
@@ -154,7 +154,7 @@ def _query(
         files_live=sum(each.files for each in read),
         point=at,
         before=before,
-        engine=engines[0] if by_connector else ENGINE,
+        engine=engine_name(*engines),
         left_out=tuple(dict.fromkeys(sentence for each in read for sentence in each.left_out)),
         differs=tuple(dict.fromkeys(sentence for each in read for sentence in each.differs)),
         bytes_read=None if None in sizes else sum(filter(None, sizes)),

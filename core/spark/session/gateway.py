@@ -66,6 +66,7 @@ class Gateway:
     port: int
     secret: str
     log: Path
+    scratch: Path  # deleted with the JVM
 
 
 def is_local(settings: Mapping[str, str]) -> bool:
@@ -99,7 +100,7 @@ def launch(java: Path, settings: Mapping[str, str], work: Path, deadline_s: floa
         except BaseException:
             kill(process, patience_s=0)
             raise
-    return Gateway(process, port, secret, log)
+    return Gateway(process, port, secret, log, scratch)
 
 
 def connect(gateway: Gateway) -> SparkSession:

@@ -24,13 +24,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.sql import SparkSession
 
-from core.errors import Conflict, Invalid, Unsupported
+from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
+from core.messages import told
 from core.paths import private, state_dir
-from core.spark.session import gateway
+from core.spark.session import cluster, gateway
 from core.spark.session.java import JavaFound, java_home
+from core.spark.session.task_errors import received
 
 __all__ = [
     "LOCKED",
@@ -47,7 +49,9 @@ __all__ = [
     "stop",
 ]
 
+ENGINE = "plain Spark (local)"
 START_DEADLINE_S = 120.0
+_LOCAL = "local"
 
 # Answers or safety depend on these; other values are refused, not silently corrected.
 LOCKED: Mapping[str, str] = {
@@ -60,6 +64,10 @@ LOCKED: Mapping[str, str] = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # values come from metadata, never from names
 }
 
+TOO_LARGE = told("The query needs more memory than Spark has.")
+TOO_LARGE_TOGETHER = told("Spark ran out of memory and exited: this query or a concurrent one needs more.")
+TOO_LARGE_NEXT = told("Ask for fewer rows or columns, or give Spark more memory with spark.driver.memory.")
+_LOG_END = 20_000  # characters
 _log = logging.getLogger(__name__)
 _lock = threading.RLock()
 _running: Spark | None = None
@@ -72,6 +80,7 @@ class Spark:
     session: SparkSession
     process: subprocess.Popen[bytes]
     settings: Mapping[str, str]
+    log: Path
     was_killed: bool = False
 
     def ran_out_of_memory(self, patience_s: float) -> bool:
@@ -79,6 +88,12 @@ class Spark:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(patience_s)
         return self.process.returncode == gateway.OUT_OF_MEMORY
+
+    def farewell(self) -> str:
+        """The end of its log."""
+        with contextlib.suppress(FileNotFoundError):  # only the newest logs are kept
+            return self.log.read_text(encoding="utf-8", errors="replace")[-_LOG_END:]
+        return ""
 
     def has_stopped(self) -> bool:
         """Whether it accepts no more work although its JVM is alive. Calls the JVM."""
@@ -92,7 +107,8 @@ class Spark:
 def get(settings: Mapping[str, str] | None = None) -> SparkSession:
     """The process's Spark session, from any thread; started on the first call (4 to 12 s) and restarted if it has died.
 
-    `settings` are `spark.*` properties in addition to those in `$SNAPSCOPE_SPARK_CONF`; they apply only at the start.
+    `settings` are `spark.*` properties in addition to those in `$SNAPSCOPE_SPARK_CONF`; both override `cluster.named`.
+    They apply only at the start.
     Raises Invalid for settings that are not allowed, NotFound without Java 17 or newer, Unsupported if Spark does not
     start (the message names the log), Conflict if another Spark runs in this process or this one runs with other
     settings.
@@ -150,17 +166,46 @@ def _forget(ended: Spark, patience_s: float) -> None:
 
 def is_local(session: SparkSession) -> bool:
     """Whether its tasks run in a JVM of ours."""
-    return str(session.sparkContext.master).startswith("local")
+    return str(session.sparkContext.master).startswith(_LOCAL)
+
+
+def refuse_to_write(session: SparkSession, location: str, *, on_this_disk: bool) -> None:
+    """Raise Unsupported unless tasks can write a table's files: only those on this machine can reach its disk."""
+    if not on_this_disk:
+        raise Unsupported("Spark can only write to the local disk here.", path=location)
+    if not is_local(session):
+        raise Unsupported(
+            "Workers of a cluster cannot write to the disk of this machine.",
+            path=location,
+            remedy=told("Use Spark on this machine: {variable}=local[*].", variable=cluster.MASTER),
+        )
+
+
+def cluster_name() -> str | None:
+    """The master of the cluster that Spark runs on, or would be started on; None on this machine. Asks no JVM."""
+    running = _running
+    master = (running.settings if running is not None else _merged(None)).get("spark.master", _LOCAL)
+    return None if master.startswith(_LOCAL) else master
+
+
+def engine_name(reader: str = "") -> str:
+    """What reads: plain Spark or the named reader, and on which cluster."""
+    if master := cluster_name():
+        return f"{reader or 'plain Spark'} on {master}"
+    return reader or ENGINE
 
 
 def error_text(error: BaseException) -> str:
     """What Spark reports as wrong: its first message with an error class, else the first line.
 
-    Without the error class, the SQL state, plans and stack traces; with the position in the user's SQL if Spark knows
-    it, and without advice to change a setting, which a user's SQL may not do.
+    Of an exception in a Python worker, its own message. Without the error class, the SQL state, plans and stack traces;
+    with the position in the user's SQL if Spark knows it, and without advice to change a setting, which a user's SQL
+    may not do.
     """
     text = str(error).strip()
-    if found := re.search(r"\[[A-Z][A-Z0-9_.]+\] (.+?)(?= SQLSTATE:|\n|$)", text):
+    if "Traceback (most" in text and (raised := re.search(r"^  .*\n([\w.]+): (.+)$", text, re.MULTILINE)):
+        words = f"{raised[1].rpartition('.')[2]}: {raised[2].strip()}"
+    elif found := re.search(r"\[[A-Z][A-Z0-9_.]+\] (.+?)(?= SQLSTATE:|\n|$)", text):
         words = re.sub(r" If necessary set \S+ to \S+ to bypass this error\.", "", found[1]).strip()
         if place := re.search(r"line (\d+),? pos(ition)? (\d+)", text[found.end() : found.end() + 200]):
             column = int(place[3]) + (0 if place[2] else 1)  # Spark's `pos` counts from 0, its `position` from 1
@@ -168,6 +213,34 @@ def error_text(error: BaseException) -> str:
     else:
         words = (text.splitlines() or [type(error).__name__])[0].strip()
     return words if words.endswith((".", "!", "?")) else words + "."
+
+
+def refusal(error: BaseException) -> SnapscopeError:
+    """Convert any Spark failure to one of our errors, in Spark's own words. Errors of ours pass through."""
+    if isinstance(error, SnapscopeError):
+        return error
+    text, master = str(error), cluster_name()
+    if ours := received(text):
+        return cluster.unseen(ours, master) if master else ours
+    if master and (failed := cluster.failure(text, master)) is not None:
+        return failed
+    if isinstance(error, Py4JNetworkError | ConnectionError):
+        return Invalid("Spark's process exited while the query ran.", remedy="Run it again: Spark is restarted.")
+    if "OutOfMemoryError" in text:
+        return Invalid(TOO_LARGE, remedy=TOO_LARGE_NEXT)
+    if "doesn't contain any field Ids" in text:
+        return Unsupported(
+            "A data file's columns have no field ids, though those of other files of its commit have. {said}",
+            said=error_text(error),
+            remedy="Read the table with its own engine.",
+        )
+    if "[FAILED_READ_FILE" in text:
+        path = found[1] if (found := re.search(r"reading file (\S+?)\.? ", text)) else None
+        unread = Corrupt(
+            "Spark could not read a data file. {said}", said=error_text(error), path=path if master else None
+        )
+        return cluster.unseen(unread, master) if master else unread
+    return Invalid("Spark could not run this query. {said}", said=error_text(error))
 
 
 # ---------------------------------------------------------------------------------------------------------- settings
@@ -203,8 +276,10 @@ def _text(value: object) -> str:
 
 def _merged(settings: Mapping[str, str] | None) -> dict[str, str]:
     """The requested settings, checked; the argument takes precedence over the environment."""
-    asked = environment_settings() | {name: _text(value) for name, value in (settings or {}).items()}
     locked = {name.lower(): name for name in LOCKED}
+    usual = {name: value for name, value in cluster.named().items() if name.lower() not in locked}  # not meant for us
+    asked = usual | environment_settings() | {name: _text(value) for name, value in (settings or {}).items()}
+    cluster.refuse_connect(asked)
     for name, value in asked.items():
         if not name.startswith("spark."):
             raise Invalid("`{name}` is not a Spark setting: their names begin with `spark.`.", name=name)
@@ -249,6 +324,8 @@ def _complete(asked: Mapping[str, str]) -> dict[str, str]:
     }
     if gateway.is_local(defaults | dict(asked)):
         defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    else:
+        defaults |= cluster.sent_variables()
     return defaults | dict(asked) | dict(LOCKED)
 
 
@@ -268,19 +345,27 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Sp
             remedy="Run Snapscope in a process of its own, or let it start Spark first.",
         )
     settings = _complete(asked)
-    # Workers run this very Python, not whatever `python3` is on the PATH.
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    # Workers run this very Python unless told otherwise, not whatever `python3` is on the PATH.
+    os.environ["PYSPARK_PYTHON"] = settings.get(cluster.PYTHON, sys.executable)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     link = gateway.launch(java_home().path, settings, private(_work_dir()), deadline_s)
     late = threading.Timer(deadline_s, link.process.kill)  # anything blocked by a hanging JVM ends with it
     late.daemon = True
     late.start()
     try:
-        return Spark(gateway.connect(link), link.process, dict(asked))
+        session = gateway.connect(link)
+        if not gateway.is_local(settings):
+            cluster.send_code(session.sparkContext, link.scratch)
+        return Spark(session, link.process, dict(asked), link.log)
     except BaseException as error:
         gateway.end(link.process, 0)
         if not isinstance(error, Exception):
             raise
         where = settings["spark.master"]
+        if not gateway.is_local(settings):
+            log = link.log.read_text(encoding="utf-8", errors="replace")
+            if (ended := cluster.ended(log, where)) is not None:
+                raise ended from error
         raise Unsupported(
             "Spark could not open a session on {where}. {said}", where=where, said=error_text(error), path=str(link.log)
         ) from error

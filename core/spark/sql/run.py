@@ -23,11 +23,11 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, types
 
-from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, TimedOut, Unsupported
+from core.errors import Conflict, Invalid, SnapscopeError, TimedOut
 from core.messages import told
+from core.spark.session import cluster
 from core.spark.session import session as sessions
-from core.spark.session.session import error_text
-from core.spark.session.task_errors import received
+from core.spark.session.session import TOO_LARGE, TOO_LARGE_NEXT, TOO_LARGE_TOGETHER, refusal
 from core.spark.sql import guard
 
 POLL_S = 0.15
@@ -35,10 +35,6 @@ AGAIN_S = 0.25
 LINGER_S = 5.0
 EXIT_S = 2.0  # seconds from a broken connection to the exit status of its JVM
 ATTEMPTS = 3  # killing Spark because of one query ends other queries, too
-
-TOO_LARGE = told("The query needs more memory than Spark has.")
-TOO_LARGE_TOGETHER = told("Spark ran out of memory and exited: this query or a concurrent one needs more.")
-TOO_LARGE_NEXT = told("Ask for fewer rows or columns, or give Spark more memory with spark.driver.memory.")
 
 _GONE = (Py4JError, OSError, AttributeError)  # raised by calls to a Spark that has ended
 
@@ -131,11 +127,7 @@ def run_on_spark(
     if query.cancelled:
         raise _stopped()
     if query.given_up:
-        raise TimedOut(
-            "The query was stopped after {timeout_s:g} seconds, its time limit.",
-            timeout_s=timeout_s,
-            remedy="Add a filter or select fewer columns, or raise the limit (--timeout on the command line).",
-        )
+        raise _too_slow(query, timeout_s)
     if query.error is not None:
         raise query.error
     done: _T = query.result
@@ -170,6 +162,14 @@ def _stopped() -> Invalid:
     return Invalid("The query was cancelled.")
 
 
+def _too_slow(query: RunningStatement, timeout_s: float) -> TimedOut:
+    remedy = told("Add a filter or select fewer columns, or raise the limit (--timeout on the command line).")
+    if (master := sessions.cluster_name()) is not None and not query.tasks[0]:
+        remedy = told("If {master} has no free workers, wait for one, or raise the limit (--timeout).", master=master)
+    said = "The query was stopped after {timeout_s:g} seconds, its time limit."
+    return TimedOut(said, timeout_s=timeout_s, remedy=remedy)
+
+
 def _thread(name: str, work: Callable[..., None], *given: object) -> None:
     threading.Thread(target=work, args=given, name=name, daemon=True).start()
 
@@ -183,28 +183,6 @@ def cancel(query_id: str) -> bool:
         query.cancelled = query.given_up = True
     query.changed.set()  # its caller does the rest
     return True
-
-
-def refusal(error: BaseException) -> SnapscopeError:
-    """Convert any Spark failure to one of our errors, in Spark's own words. Errors of ours pass through."""
-    if isinstance(error, SnapscopeError):
-        return error
-    text = str(error)
-    if ours := received(text):
-        return ours
-    if isinstance(error, Py4JNetworkError | ConnectionError):
-        return Invalid("Spark's process exited while the query ran.", remedy="Run it again: Spark is restarted.")
-    if "OutOfMemoryError" in text:
-        return Invalid(TOO_LARGE, remedy=TOO_LARGE_NEXT)
-    if "doesn't contain any field Ids" in text:
-        return Unsupported(
-            "A data file's columns have no field ids, though those of other files of its commit have. {said}",
-            said=error_text(error),
-            remedy="Read the table with its own engine.",
-        )
-    if "[FAILED_READ_FILE" in text:
-        return Corrupt("Spark could not read a data file. {said}", said=error_text(error))
-    return Invalid("Spark could not run this query. {said}", said=error_text(error))
 
 
 # threads of a query ------------------------------------------------------------------------------------------------
@@ -242,7 +220,8 @@ def _taken_away(query: RunningStatement, error: Exception) -> SnapscopeError | N
         return Invalid("Spark was restarted while the query ran.", remedy="Run it again.")
     chain = (error, error.__cause__, error.__context__)
     if not query.spark.ran_out_of_memory(EXIT_S if any(map(_is_cut_off, chain)) else 0):
-        return None
+        master = sessions.cluster_name()
+        return cluster.ended(query.spark.farewell(), master) if master and any(map(_is_cut_off, chain)) else None
     return Invalid(TOO_LARGE if query.is_alone else TOO_LARGE_TOGETHER, remedy=TOO_LARGE_NEXT)
 
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from core.errors import Conflict, Corrupt, Invalid, Unsupported
+from core.errors import Conflict, Corrupt, Invalid
 from core.formats.paimon import layout, partitions, types
 from core.formats.paimon.manifests import SOURCE_APPEND, SOURCE_COMPACT
 from core.formats.paimon.plan import commits
@@ -32,6 +32,7 @@ from core.formats.paimon.write.commit import Stamp
 from core.formats.paimon.write.manifest_encoding import NewDataFile, Record
 from core.model.references import MAIN, Schema, Snapshot
 from core.spark.read.paimon import frames as read
+from core.spark.session.session import refuse_to_write
 from core.spark.write import footers
 from core.storage.store import Store
 
@@ -195,8 +196,7 @@ def stage(
     The files stay staged until `commit_append` or `commit_overwrite` moves them into place; the rest is deleted at the
     end.
     """
-    if not store.is_local:
-        raise Unsupported("Spark can only write to the local disk here.", path=store.location)
+    refuse_to_write(rows.sparkSession, store.location, on_this_disk=store.is_local)
     schema = publish.read_head(store, at.branch).schema
     documents.refuse_unwritable(schema)
     folder = store.full(f"{layout.STAGING}{at.new_uuid()}")

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
-from core.errors import Conflict, Unsupported
+from core.errors import Conflict
 from core.formats.paimon import layout, schema_evolution
 from core.formats.paimon.manifests import SOURCE_COMPACT
 from core.formats.paimon.write import commit, documents, full_compaction, publish
@@ -28,6 +28,7 @@ from core.model.references import Schema, Snapshot
 from core.spark.merge.rows import KIND
 from core.spark.merge.rules import MergeRule, merge_rule
 from core.spark.read.paimon import merge_on_read
+from core.spark.session.session import refuse_to_write
 from core.spark.write import append as write
 from core.spark.write import key_files, upsert
 from core.spark.write.append import refuse_others
@@ -66,8 +67,7 @@ def _compact(
     head = publish.read_head(store, at.branch)
     schema = head.schema
     documents.refuse_unwritable_keyed(schema)
-    if not store.is_local:
-        raise Unsupported("Spark can only write to the local disk here.", path=store.location)
+    refuse_to_write(spark, store.location, on_this_disk=store.is_local)
     rule = merge_rule(schema)
     matches = commit.matcher(head, partitions)
     live = [entry for entry in commit.live_entries(store, head.snapshot) if matches(entry["_PARTITION"])]

@@ -33,6 +33,7 @@ from core.formats.paimon.write.manifest_encoding import NewDataFile, Record
 from core.model.references import Schema, Snapshot
 from core.spark.merge.rows import LEVEL, SEQUENCE, merge
 from core.spark.merge.rules import DEDUPLICATE, MergeRule, merge_rule
+from core.spark.session.session import refuse_to_write
 from core.spark.session.task_errors import forwarding_errors, received
 from core.spark.write import append as write
 from core.spark.write import key_files, split_by_bucket
@@ -200,8 +201,7 @@ def _stage(
     store: Store, rows: DataFrame, at: Stamp, kinds: str | None, numbers: Mapping[Bucket, int]
 ) -> Iterator[tuple[Schema, list[write.Staged]]]:
     """Write files to the staging directory; what is not committed is deleted at the end."""
-    if not store.is_local:
-        raise Unsupported("Spark can only write to the local disk here.", path=store.location)
+    refuse_to_write(rows.sparkSession, store.location, on_this_disk=store.is_local)
     schema = publish.read_head(store, at.branch).schema
     documents.refuse_unwritable_keyed(schema)
     rule = merge_rule(schema)

@@ -50,7 +50,7 @@ def found(*changes: RowChange, key: tuple[str, ...] = ("id",), **more: Any) -> R
     totals = {"added": 1, "removed": 1, "changed": 1, "unchanged": 7, "truncated": False, **more}
     return RowDiff(
         a=point, b=point, key=key, columns=("id", "v", "bytes"), changes=changes, files_read=1, files_live=3,
-        seconds=0.1, notes=(), **totals,
+        seconds=0.1, engine="Spark", notes=(), **totals,
     )  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def test_a_table_too_large_to_style_is_shown_without_colours(open_page: Callable
     point: Any = type("Point", (), {"point": "1", "snapshot": Snapshot})
     answer = RowDiff(
         a=point, b=point, key=(), columns=wide, changes=tuple(rows), added=1_000, removed=0, changed=0, unchanged=0,
-        truncated=False, files_read=1, files_live=1, seconds=0.1, notes=(),
+        truncated=False, files_read=1, files_live=1, seconds=0.1, engine="Spark", notes=(),
     )  # fmt: skip
     monkeypatch.setattr("core.spark.diff.rows.row_diff", lambda *_, **__: answer)
     page = finished(press(open_page("diff", warehouse, table=TITLE, a="1", b="3"), words.COMPARE_ROWS))

@@ -1,0 +1,166 @@
+"""Spark on other machines: which cluster is named, what its workers are sent, and what their failures mean.
+
+Invariant: workers need a Python with our third-party packages; our own code and the credentials of stores reach them
+without being installed. A failure of theirs becomes one sentence and what to do, never a stack trace.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import zipfile
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
+from typing import Any
+
+import core
+from core import urls
+from core.errors import Invalid, SnapscopeError, Unsupported
+from core.messages import told
+
+MASTER, REMOTE = "SPARK_MASTER", "SPARK_REMOTE"
+PYTHON = "spark.pyspark.python"
+_DEFAULTS = "spark-defaults.conf"
+_SENT = (  # variables by which stores' clients find credentials, and our own time limit
+    *(f"AWS_{name}" for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN", "REGION", "DEFAULT_REGION")),
+    *(f"AWS_{name}" for name in ("ENDPOINT_URL", "ENDPOINT_URL_S3")),
+    *(f"AZURE_STORAGE_{name}" for name in ("ACCOUNT_NAME", "ACCOUNT_KEY", "SAS_TOKEN", "CONNECTION_STRING")),
+    *("OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET", "OSS_ENDPOINT", "SNAPSCOPE_READ_TIMEOUT"),
+)
+_AGAIN = told("Check that the cluster is running and has free workers, then run it again.")
+_LOGS = told("Run it again. If that fails too, look at the workers' logs, or give them more spark.executor.memory.")
+
+
+def named() -> dict[str, str]:
+    """The settings of Spark's own places: `spark-defaults.conf` of `$SPARK_CONF_DIR` or `$SPARK_HOME`, `$SPARK_MASTER`.
+
+    Raises Invalid for a file that cannot be read.
+    """
+    folder = os.environ.get("SPARK_CONF_DIR") or (f"{home}/conf" if (home := os.environ.get("SPARK_HOME")) else None)
+    found: dict[str, str] = {}
+    if folder:
+        path = Path(folder, _DEFAULTS)
+        try:
+            found = _properties(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as error:
+            raise Invalid("Spark's settings cannot be read: {error}.", error=error, path=str(path)) from error
+    if master := os.environ.get(MASTER, "").strip():
+        found["spark.master"] = master
+    return found
+
+
+def _properties(text: str) -> dict[str, str]:
+    """The `spark.*` properties of a Java properties file; Spark ignores others, too."""
+    lines = re.sub(r"\\\n\s*", "", text).splitlines()
+    pairs = [re.fullmatch(r"\s*(spark\.(?:[^\s=:\\]|\\.)+)\s*[\s=:]\s*(.*?)\s*", line) for line in lines]
+    return {found[1]: re.sub(r"\\(.)", r"\1", found[2]) for found in pairs if found}
+
+
+def refuse_connect(asked: Mapping[str, str]) -> None:
+    """Raise Unsupported if the environment names a Spark Connect server and nothing names a cluster."""
+    if (remote := os.environ.get(REMOTE, "").strip()) and "spark.master" not in asked:
+        raise Unsupported(
+            "{variable}={remote} names Spark Connect, where a client cannot check a parsed query before it runs.",
+            variable=REMOTE,
+            remote=remote,
+            remedy=told(
+                "Set {master} to the cluster itself (spark://…, yarn, k8s://…), or to local[*] for this machine.",
+                master=MASTER,
+            ),
+        )
+
+
+def sent_variables() -> dict[str, str]:
+    """The properties that give executors the variables by which stores' clients find their credentials."""
+    return {f"spark.executorEnv.{name}": os.environ[name] for name in _SENT if os.environ.get(name)}
+
+
+def send_code(context: Any, folder: Path) -> None:
+    """Send our code to the workers of a Spark context, as a zip file in this directory."""
+    root = Path(core.__file__).parent
+    path = folder / "snapscope.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for file in sorted(root.rglob("*.py")):
+            entry = zipfile.ZipInfo(file.relative_to(root.parent).as_posix())
+            entry.external_attr = (stat.S_IFREG | 0o644) << 16
+            zipped.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
+    context.addPyFile(str(path))
+
+
+# failures -----------------------------------------------------------------------------------------------------------
+
+
+def failure(text: str, master: str) -> SnapscopeError | None:
+    """What a failure on a cluster means; None if it is not the cluster's."""
+    if module := re.search(r"No module named '([\w.]+)'|\[PACKAGE_NOT_INSTALLED\] (\w+)", text):
+        package = _distribution((module[1] or module[2].lower()).partition(".")[0])
+        said = told("Python on the workers of {master} has no package {package}.", master=master, package=package)
+        remedy = told(
+            "Install it on every worker (pip install {wanted}), or name a Python there that has it: {setting}=PATH.",
+            wanted=_wanted(package),
+            setting=PYTHON,
+        )
+        return Unsupported(said, remedy=remedy)
+    if program := re.search(r'Cannot run program "([^"]+)"', text):
+        said = told("The workers of {master} have no Python at {path}.", master=master, path=program[1])
+        return Unsupported(said, remedy=told("Name one that every worker has: {setting}=PATH.", setting=PYTHON))
+    if versions := re.search(r"\[PYTHON_VERSION_MISMATCH\][^:]*: ([\d.]+\d)[^:]*: ([\d.]+\d)", text):
+        said = told(
+            "The workers of {master} run Python {theirs}; this one is {ours}.",
+            master=master,
+            theirs=versions[1],
+            ours=versions[2],
+        )
+        remedy = told("Name a Python {ours} that every worker has: {setting}=PATH.", ours=versions[2], setting=PYTHON)
+        return Unsupported(said, remedy=remedy)
+    if reason := re.search(r"ExecutorLostFailure \(.*?Reason: ([^\n]+)|\bFetchFailed\(|Remote RPC client dis", text):
+        why = (reason[1] or "").partition(". Check driver logs")[0].strip(" .)") or told("it does not answer")
+        said = told("{master} lost an executor while the query ran: {why}.", master=master, why=why)
+        return Invalid(said, remedy=_LOGS)
+    return ended(text, master)
+
+
+def ended(text: str, master: str) -> SnapscopeError | None:
+    """What a text says of the end of a whole session on a cluster: the reason that its master gave."""
+    if reason := re.search(r"Application has been killed\. Reason: ([^\n]+)|(All masters are unresponsive)", text):
+        why = reason[1] or reason[2]
+    elif re.search(r"SparkContext was shut ?down|stopped SparkContext|SparkContext has been shutdown", text):
+        why = told("the session was stopped")
+    else:
+        return None
+    return Invalid("{master} ended this session: {why}.", master=master, why=why.strip(" .!"), remedy=_AGAIN)
+
+
+def unseen(error: SnapscopeError, master: str) -> SnapscopeError:
+    """The error, or a better one if workers did not find a file that this machine has on its disk."""
+    path = urls.local_path(error.path or "") or error.path
+    if not path or not path.startswith("/"):
+        return error
+    try:
+        os.stat(path)
+    except OSError:
+        return error
+    return Unsupported(
+        "The workers of {master} do not have this file, which is on the disk of this machine.",
+        master=master,
+        path=path,
+        remedy=told(
+            "Use a store or a directory that every worker reaches, or Spark on this machine: {variable}=local[*].",
+            variable=MASTER,
+        ),
+    )
+
+
+def _distribution(module: str) -> str:
+    return packages_distributions().get(module, [module])[0]
+
+
+def _wanted(package: str) -> str:
+    try:
+        return f"{package}=={version(package)}"
+    except PackageNotFoundError:
+        return package
