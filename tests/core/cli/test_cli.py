@@ -904,7 +904,8 @@ def test_a_duration_without_a_unit_is_refused(table: TableBuilder, ask: Ask, wor
     text = next(each for each in words if each.strip().isdecimal() and each not in ("1", "2"))
     error = said.json["error"]
     assert error["message"].startswith(f"{text!r} has no unit.")
-    assert error["remedy"] == f"Write {text.strip()} s or {text.strip()} ms."
+    given = text.strip()
+    assert error["remedy"] == f"Write {given} d, {given} h, {given} s or {given} ms."
 
 
 def test_a_duration_is_one_that_can_be_waited_for(table: TableBuilder, ask: Ask) -> None:
