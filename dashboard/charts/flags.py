@@ -72,10 +72,8 @@ def _labelled(
 _SIDES = {"center": 0.0, "right": GAP, "left": -GAP}  # of a letter below its ring: about where it stands
 
 
-def ring(canvas: Canvas, axis: Axis, dot: Dot | None, letter: str, span_ms: tuple[int, int]) -> None:
+def ring(canvas: Canvas, axis: Axis, dot: Dot, letter: str, span_ms: tuple[int, int]) -> None:
     """Draw a ring around a mark, with its letter below: beside what already stands there."""
-    if dot is None:
-        return
     times = [dot.time_ms, *(mark.time_ms for mark in axis.marks if mark.lane == dot.lane)]
     times += [pin.time_ms for pin in axis.pins if pin.lane == dot.lane]
     places: Sequence[float] = times if canvas.ruler is None else canvas.ruler.places(times)

@@ -84,9 +84,13 @@ def timeline(
     span = window_ms or axis.span_ms or (0, 1)
     flags.draw(canvas, axis, span, lift)
     marks = {dot: group[-1] for group in groups for dot in group}
+    rings: dict[Dot, str] = {}
     for point, letter in (chosen or {}).items():
-        dot = axis.dot(point)
-        flags.ring(canvas, axis, dot and marks.get(dot, dot), letter, span)
+        if (dot := axis.dot(point)) is not None:
+            mark = marks.get(dot, dot)
+            rings[mark] = rings.get(mark, "") + letter
+    for dot, letters in rings.items():
+        flags.ring(canvas, axis, dot, letters, span)
     if bisected is not None:
         bisect_steps.draw(canvas, axis, bisected, -len(axis.lanes))
         axis = replace(axis, lanes=(*axis.lanes, Lane(words.BISECT_LANE, held=False)))

@@ -76,6 +76,8 @@ def test_a_chosen_version_in_a_cluster_is_ringed_where_its_mark_is() -> None:
     figure = timeline.timeline(shown, LIGHT, "UTC", chosen={"2": "A", "1": "B"})
     rings = {trace["text"][0]: trace["x"] for trace in figure["data"] if "<b>" in str(trace.get("text"))}
     assert rings == {"<b>A</b>": [100_000], "<b>B</b>": [0]}
+    both = timeline.timeline(shown, LIGHT, "UTC", chosen={"2": "A", "3": "B"})
+    assert [trace["text"] for trace in both["data"] if "<b>" in str(trace.get("text"))] == [["<b>AB</b>"]]
 
 
 @pytest.mark.parametrize(
