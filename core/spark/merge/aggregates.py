@@ -11,7 +11,7 @@ before it, as a sequence group may: the engine's function with its arguments swa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,10 @@ def column_of(function: Function, column: pa.ChunkedArray, keys: int) -> Any:
             return _Product(column, keys)
         case "listagg":
             return _ListAgg(column, keys, function)
+        case "collect":
+            return _Collect(column, keys)
+        case "merge_map":
+            return _MergeMap(column, keys)
         case "first_value":
             return _First(column, keys, of_any=True)
         case "first_non_null_value" | "first_not_null_value":
@@ -288,3 +292,72 @@ class _ListAgg(_Computed):
     def array(self, value: Values, there: Mask) -> pa.Array:
         pairs = zip(value.tolist(), there.tolist(), strict=True)
         return pa.array([text if known else None for text, known in pairs], self.column.type)
+
+
+class _Inside(_Computed):
+    """Arrays or maps as Python's own, combined one after another; null changes nothing."""
+
+    def plain(self) -> Values:
+        found = np.empty(len(self.column), dtype=object)
+        for number, value in enumerate(self.column.to_pylist()):
+            found[number] = value
+        return found
+
+    def add(self, at: Ints, rows: Ints) -> None:
+        self._each(at, rows, self.joined)
+
+    def add_before(self, at: Ints, rows: Ints) -> None:
+        self._each(at, rows, lambda have, new: self.joined(new, have))
+
+    def retract(self, at: Ints, rows: Ints) -> None:
+        for key, row in zip(at.tolist(), rows.tolist(), strict=True):
+            if self.valid[row] and self.there[key]:
+                self.value[key] = self.without(self.value[key], self.values[row])
+
+    def _each(self, at: Ints, rows: Ints, join: Callable[[Any, Any], Any]) -> None:
+        for key, row in zip(at.tolist(), rows.tolist(), strict=True):
+            if self.valid[row]:
+                new = self.values[row]
+                self.value[key] = join(self.value[key], new) if self.there[key] else new
+                self.there[key] = True
+
+    def joined(self, have: Any, new: Any) -> Any:
+        raise NotImplementedError
+
+    def without(self, have: Any, gone: Any) -> Any:
+        raise NotImplementedError
+
+    def array(self, value: Values, there: Mask) -> pa.Array:
+        pairs = zip(value.tolist(), there.tolist(), strict=True)
+        return pa.array([each if known else None for each, known in pairs], self.column.type)
+
+
+class _Collect(_Inside):
+    """Arrays, one after another; an older row's come last, too."""
+
+    def add_before(self, at: Ints, rows: Ints) -> None:
+        self.add(at, rows)
+
+    def joined(self, have: list[Any], new: list[Any]) -> list[Any]:
+        return [*have, *new]
+
+    def without(self, have: list[Any], gone: list[Any]) -> list[Any]:
+        left, gone = [], list(gone)
+        for each in have:  # the first that are equal, each once
+            if each in gone:
+                gone.remove(each)
+            else:
+                left.append(each)
+        return left
+
+
+class _MergeMap(_Inside):
+    """Maps: a later value of a key replaces an earlier one."""
+
+    def joined(self, have: list[tuple[Any, Any]], new: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        later = [key for key, _ in new]
+        return [*(each for each in have if each[0] not in later), *new]
+
+    def without(self, have: list[tuple[Any, Any]], gone: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        keys = [key for key, _ in gone]
+        return [each for each in have if each[0] not in keys]

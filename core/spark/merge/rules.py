@@ -26,6 +26,8 @@ _FUNCTIONS: Mapping[str, Sequence[str] | None] = {  # with the types that are su
     "bool_and": ("BOOLEAN",),
     "bool_or": ("BOOLEAN",),
     "listagg": ("VARCHAR",),
+    "collect": ("ARRAY",),
+    "merge_map": ("MAP",),
     LAST_VALUE: None,
     LAST_NON_NULL: None,
     "first_value": None,
@@ -170,6 +172,12 @@ def _function(name: str, function: str, said: Mapping[str, str], type_: PaimonTy
     if function not in _FUNCTIONS:
         raise Unsupported(
             "Column '{name}' is aggregated by '{function}', which Snapscope does not merge.",
+            name=name,
+            function=function,
+        )
+    if function == "collect" and is_on(said, f"fields.{name}.distinct"):
+        raise Unsupported(
+            "Column '{name}' is aggregated by '{function}' with 'distinct', whose order is that of Java's hashes.",
             name=name,
             function=function,
         )

@@ -472,3 +472,32 @@ def test_rows_as_files_hold_them(options: Mapping[str, str], wanted: list[tuple[
     found = merge(rule, pa.table({name: pa.array(each, ARROW[name]) for name, each in rows.items()}), stored=True)
     assert found.column_names == ["_SEQUENCE_NUMBER", "_VALUE_KIND", "k", "a"]
     assert sorted((row["k"], *list(row.values())[:2], row["a"]) for row in found.to_pylist()) == wanted
+
+
+def test_arrays_are_collected_and_maps_merged() -> None:
+    """As Paimon 2.0 does, retractions too: nulls change nothing, and of a sequence group older arrays come last."""
+    of = {"type": "ARRAY", "element": "INT"}, {"type": "MAP", "key": "STRING NOT NULL", "value": "INT"}
+    fields = [Field(0, "k", "INT NOT NULL"), Field(1, "a", of[0]), Field(2, "m", of[1]), Field(3, "s", "INT")]
+    functions = {"fields.a.aggregate-function": "collect", "fields.m.aggregate-function": "merge_map"}
+    rows = [
+        (None, [("x", 1)], 2, 0), ([1, 2, 1], [("x", 2), ("y", 3)], 2, 0), ([], None, 2, 0),
+        ([4], [("x", 9), ("z", 4)], 1, 0), ([1, 7], [("y", 0)], 2, 1),
+    ]  # fmt: skip
+    schema = pa.schema({field.name: arrow(parse(field.type), micros=True) for field in fields})
+    for more, count, wanted in (
+        ({"merge-engine": "aggregation"}, 4, ([1, 2, 1, 4], {"x": 9, "y": 3, "z": 4})),
+        ({"merge-engine": "aggregation"}, 5, ([2, 1, 4], {"x": 9, "z": 4})),
+        (
+            {"merge-engine": "partial-update", "fields.s.sequence-group": "a,m"},
+            4,
+            ([1, 2, 1, 4], {"x": 2, "y": 3, "z": 4}),
+        ),
+    ):
+        some = rows[:count]
+        table = pa.Table.from_pylist([{"k": 1, "a": a, "m": m, "s": s} for a, m, s, _ in some], schema)
+        table = table.append_column("_SEQUENCE_NUMBER", pa.array(range(count), pa.int64()))
+        table = table.append_column("_VALUE_KIND", pa.array([kind for *_, kind in some], pa.int8()))
+        table = table.append_column("_LEVEL", pa.array([0] * count, pa.int32()))
+        rule = merge_rule(Schema(0, tuple(fields), (), ("k",), {**functions, **more}, 0))
+        (found,) = merge(rule, table).to_pylist()
+        assert (found["a"], dict(found["m"])) == wanted
