@@ -16,18 +16,21 @@ from typing import Any
 from core.errors import Corrupt, ErrorCode, Unsupported
 from core.installation import EXTRAS, extra_command
 from core.messages import told
+from core.storage.kept_contents import checksum
 
 _OUT_OF_RANGE = re.compile("(?i)range|416")
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
-    """One directory entry. `size` is in bytes, None for directories; `modified_s` is epoch seconds where known."""
+    """One directory entry. `size` is in bytes, None for directories; `modified_s` is epoch seconds, `md5` the checksum
+    of the content, where known."""
 
     name: str
     size: int | None
     is_dir: bool
     modified_s: float | None = None
+    md5: str | None = None
 
 
 class TooLarge(Exception):
@@ -88,7 +91,8 @@ def entries(found: Iterable[Mapping[str, Any]], path: str) -> Iterable[Directory
         if str(info["name"]).rstrip("/") == path:
             continue  # object stores list the directory's own marker
         is_dir = info["type"] == "directory" or (bool(info.get("islink")) and _leads_to_directory(info["name"]))
-        yield DirectoryEntry(name, None if is_dir else int(info.get("size") or 0), is_dir, modified_s(info))
+        size = None if is_dir else int(info.get("size") or 0)
+        yield DirectoryEntry(name, size, is_dir, modified_s(info), checksum(info.get("ETag")))
 
 
 def modified_s(info: Mapping[str, Any]) -> float | None:

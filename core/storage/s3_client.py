@@ -147,8 +147,8 @@ class S3Client:
         found = await self._answer(self._list(key), seconds)
         if found is None:
             return None
-        files = [{"name": each["path"], "size": each["size"], "type": "file", "LastModified": each["last_modified"]}
-                 for each in found["objects"]]  # fmt: skip
+        files = [{"name": each["path"], "size": each["size"], "type": "file", "LastModified": each["last_modified"],
+                  "ETag": each["e_tag"]} for each in found["objects"]]  # fmt: skip
         directories = [{"name": each.rstrip("/"), "size": 0, "type": "directory"} for each in found["common_prefixes"]]
         if not all(PLAIN.fullmatch(str(each["name"])) for each in files + directories):
             return None

@@ -43,10 +43,11 @@ def read(store: Store, *, patience_s: float = 0.0, gone: Collection[str] = ()) -
 
     A file that does not parse is read again for up to `patience_s` seconds, because some writers rewrite tags and hints
     in place and a reader can see half of one. The same applies to a file that is listed but not found. If it remains
-    listed, it is unreadable, unless the caller has deleted it (`gone`).
+    listed, it is unreadable, unless the caller has deleted it (`gone`). Without patience, remote snapshots that are
+    listed with the checksum they had come from the local disk.
     """
     references: dict[str, bytes] = {}
-    patience = Patience(store, time.monotonic() + patience_s, gone)
+    patience = Patience(store, time.monotonic() + patience_s, gone, keeps=patience_s == 0)
     branches, reader = _branches(patience), _Reader(references, patience)
     lines = tuple(reader.line(branch) for branch in (MAIN, *branches))
     return Heads(store.location, PAIMON, lines, references)

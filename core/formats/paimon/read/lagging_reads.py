@@ -6,16 +6,18 @@ Invariant: a file that was listed but is not found when read was deleted meanwhi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from core.errors import NotFound, SnapscopeError
-from core.storage import presence
+from core.formats.paimon import layout
+from core.storage import kept_contents, presence
 from core.storage.file_systems import DirectoryEntry
 from core.storage.store import Store
 
 LAG_S = 0.2  # minimum time that a listing is assumed to be stale
+_WRITTEN_ONCE = (layout.SNAPSHOT, layout.CHANGELOG, layout.SCHEMA)  # tags, consumers and hints are replaced
 T = TypeVar("T")
 
 
@@ -27,6 +29,8 @@ class Patience:
     deadline: float
     gone: Collection[str] = ()
     listed: set[str] = field(default_factory=set)  # paths in the listings of this pass
+    keeps: bool = False  # whether the local disk may answer; a change that is being run reads the store itself
+    checksums: dict[str, str] = field(default_factory=dict)  # of listed files, where their names are not replaced
 
     def entries(self, directory: str) -> list[DirectoryEntry] | None:
         """List a directory; None if it is absent although its parent listed it before.
@@ -50,7 +54,22 @@ class Patience:
 
     def _noted(self, directory: str, found: list[DirectoryEntry]) -> list[DirectoryEntry]:
         self.listed.update(f"{directory}/{entry.name}" for entry in found)
+        if self.keeps and directory.rpartition("/")[2] in _WRITTEN_ONCE:
+            self.checksums |= {f"{directory}/{each.name}": each.md5 for each in found if each.md5 is not None}
         return found
+
+    def _contents(self, paths: Sequence[str]) -> dict[str, bytes | SnapscopeError]:
+        """Read files; those with the listed checksum that they had when last read come from the local disk."""
+        urls = {path: self.store.url(path) for path in paths if path in self.checksums}
+        if not urls:
+            return self.store.read_many(paths)
+        listed = {url: self.checksums[path] for path, url in urls.items()}
+        kept = kept_contents.find(listed)
+        found = self.store.read_many([path for path in paths if urls.get(path) not in kept])
+        new = {urls[path]: content for path, content in found.items() if path in urls and isinstance(content, bytes)}
+        if new:
+            kept_contents.keep(new, listed)
+        return {path: kept[urls[path]] if urls.get(path) in kept else found[path] for path in paths}
 
     def read(
         self, names: Mapping[str, str], parse: Callable[[str, bytes], T]
@@ -65,7 +84,7 @@ class Patience:
         while waiting:
             failed: dict[str, SnapscopeError] = {}
             absent: dict[str, str] = {}
-            found = self.store.read_many(list(waiting.values()))
+            found = self._contents(list(waiting.values()))
             for name, path in waiting.items():
                 content = found[path]
                 if isinstance(content, SnapscopeError):

@@ -1,0 +1,69 @@
+"""Contents of small remote files on the local disk, for as long as listings show the checksum they have.
+
+Invariant: a content is returned only if its MD5 is the one that a listing made just now shows for that file, so it is
+what a read would return. A cache that cannot be used costs reads, never an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+
+from core.paths import cache_dir, private
+
+MOST_BYTES = 256 << 20
+_AT_ONCE = 500  # names in one statement
+_MD5 = re.compile("[0-9a-f]{32}")
+_TABLE = "create table if not exists contents (url text, md5 text, content blob, primary key (url, md5))"
+
+
+def checksum(etag: object) -> str | None:
+    """Return the MD5 that an object's etag is; None where it is something else, as for uploads in several parts."""
+    text = str(etag or "").strip('"').lower()
+    return text if _MD5.fullmatch(text) else None
+
+
+def find(wanted: Mapping[str, str]) -> dict[str, bytes]:
+    """Return the kept contents by URL; `wanted` has the MD5 that each must have."""
+    found: dict[str, bytes] = {}
+    urls = list(wanted)
+    try:
+        with closing(_opened()) as database:
+            for begin in range(0, len(urls), _AT_ONCE):
+                some = urls[begin : begin + _AT_ONCE]
+                marks = ",".join("?" * len(some))
+                rows = database.execute(f"select url, md5, content from contents where url in ({marks})", some)
+                found |= {url: content for url, md5, content in rows if md5 == wanted[url] == _md5(content)}
+    except (sqlite3.Error, OSError):  # the store is read instead
+        return {}
+    return found
+
+
+def keep(contents: Mapping[str, bytes], listed: Mapping[str, str]) -> None:
+    """Keep those contents whose MD5 is the listed one: others were replaced between the listing and the read."""
+    rows = [(url, listed[url], content) for url, content in contents.items() if _md5(content) == listed[url]]
+    try:
+        with closing(_opened()) as database, database:
+            database.executemany("insert or replace into contents values (?, ?, ?)", rows)
+            (size,) = database.execute("select sum(length(content)) from contents").fetchone()
+            if (size or 0) > MOST_BYTES:  # drop the older half
+                middle = "select (min(rowid) + max(rowid)) / 2 from contents"
+                database.execute(f"delete from contents where rowid <= ({middle})")
+    except (sqlite3.Error, OSError):  # the store is read again next time
+        return
+
+
+def _md5(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+
+
+def _opened() -> sqlite3.Connection:
+    path = private(cache_dir()) / "contents.sqlite"
+    database = sqlite3.connect(path, timeout=5)
+    path.chmod(0o600)
+    database.execute("pragma journal_mode = wal")
+    database.execute(_TABLE)
+    return database
