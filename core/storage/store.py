@@ -19,7 +19,7 @@ import fsspec.asyn
 from core import urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.messages import Told, told
-from core.storage import conditional, local_disk, s3_client, time_limits
+from core.storage import conditional, local_disk, location_options, s3_client, time_limits
 from core.storage.conditional import LOCAL
 from core.storage.file_systems import (
     DirectoryEntry,
@@ -59,7 +59,8 @@ class Store:
             location = urls.typed_path(location)
         if "\0" in location:
             raise Invalid("The location contains a NUL character.", remedy=_PLACES)
-        given = {"use_listings_cache": False, "skip_instance_cache": True, **(options or {})}
+        known = location_options.of(location) if "://" in location else {}
+        given = {"use_listings_cache": False, "skip_instance_cache": True, **known, **(options or {})}
         try:
             if "://" in location:
                 fs, root = time_limits.alone(location, lambda: fsspec.core.url_to_fs(location, **given))

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
+import pyarrow as pa
 import pytest
+from pyiceberg.catalog import load_catalog
 
 from core.errors import Corrupt, SnapscopeError
 from core.model.references import Line
@@ -118,6 +120,35 @@ def test_opening_asks_once_for_each_file(proxy: Proxy, bucket: Path) -> None:
     assert sum(asked.values()) <= 60 + 12
 
 
+def test_reopening_after_one_commit_reads_only_what_is_new(proxy: Proxy, bucket: Path) -> None:
+    made = TableBuilder(bucket)
+    store = Store(url(bucket))
+
+    def commit(number: int) -> None:
+        made.commit([made.file(10)], time_ms=1_767_225_600_000 + number)
+        path = f"snapshot/snapshot-{number}"
+        store.put(path, (bucket / path).read_bytes())  # through the server, which then knows its checksum
+
+    for number in range(1, 25):
+        commit(number)
+    open_table(url(bucket)).history()
+    commit(25)
+    proxy.seen.clear()
+    table = open_table(url(bucket))
+    history = table.history()
+    assert len(proxy.seen) < 20
+    read = {unquote(path).rpartition("/")[2] for method, path in proxy.seen if method == "GET"}
+    assert "snapshot-25" in read
+    assert "snapshot-24" not in read
+    assert history.heads.lines == lines(str(bucket))
+    assert not history.incomplete
+    store.put("snapshot/snapshot-24", store.read("snapshot/snapshot-24") + b" ")
+    assert lines(url(bucket)) == lines(str(bucket))
+    proxy.seen.clear()
+    table.heads(patience_s=0.1)  # as a change reads them
+    assert {"snapshot-1", "snapshot-24"} <= {path.rpartition("/")[2] for _, path in proxy.seen}
+
+
 @pytest.mark.parametrize("name", REAL)
 def test_real_tables_are_the_same_as_on_the_local_disk(name: str, proxy: Proxy, bucket: Path) -> None:
     source = TABLES / "paimon/default.db" / name
@@ -188,3 +219,25 @@ def test_a_file_that_is_not_answered_takes_no_other_away(
     assert "did not answer within 1 s" in str(found.pop("snapshot/snapshot-2"))
     assert all(isinstance(content, bytes) for content in found.values())
     assert time.monotonic() - began < 7
+
+
+def test_a_catalogs_own_settings_reach_its_tables(
+    proxy: Proxy, bucket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing in the environment leads to the store: only the catalog's s3.* properties do."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL", "AWS_REGION"):
+        monkeypatch.delenv(name)
+    settings = {
+        "type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": url(bucket),
+        "s3.endpoint": proxy.backend, "s3.access-key-id": s3_server.KEY,
+        "s3.secret-access-key": s3_server.SECRET, "s3.region": "us-east-1",
+    }  # fmt: skip
+    with load_catalog("shelf", **settings) as catalog:
+        catalog.create_namespace("ns")
+        table = catalog.create_table("ns.t", pa.schema([("a", pa.int64())]))
+        table.append(pa.table({"a": [1, 2]}))
+    for name, value in settings.items():
+        monkeypatch.setenv(f"PYICEBERG_CATALOG__SHELF__{name.upper().replace('.', '__').replace('-', '_')}", value)
+    opened = open_table("iceberg://shelf/ns/t")
+    assert len(opened.heads().main.snapshots) == 1
+    assert not opened.history().incomplete

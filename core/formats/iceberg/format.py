@@ -38,6 +38,7 @@ from core.model.intervals import Mask
 from core.model.plan import FREES, Plan, ordered
 from core.model.references import Heads, ObjectKind
 from core.model.time_travel import AsOf
+from core.storage import location_options
 from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
 from core.units import parse_size_bytes, several, size
@@ -91,6 +92,7 @@ class IcebergFormat(Format):
         catalog = CatalogTable.of(location)
         content, path = commit.read_current(lambda: normal(catalog.current()), _read)
         found = documents.parse(content, path)
+        location_options.learn(found.location, location_options.of(path))
         return cls(Store.named(normal(found.location)), catalog=catalog)
 
     @classmethod

@@ -30,6 +30,7 @@ from core.formats.iceberg import metadata_json
 from core.formats.iceberg.file_paths import normal
 from core.installation import extra_command
 from core.messages import told
+from core.storage import location_options
 from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
 
@@ -42,7 +43,7 @@ _BY_FILE = ("_update_and_stage_table", "_write_metadata")
 _ANSWERS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "SqlCatalog": ("_convert_orm_to_iceberg", lambda row: row.metadata_location),
     "HiveCatalog": ("_convert_hive_into_iceberg", lambda table: _of_hive(table.parameters)),
-    "RestCatalog": ("_response_to_table", lambda _, response: response.metadata_location),
+    "RestCatalog": ("_response_to_table", lambda _, response: response),
 }
 """By kind of catalog, what converts its response to a table; here to the location, so no metadata is parsed."""
 INTERNALS: Mapping[str, tuple[str, ...]] = {
@@ -92,7 +93,18 @@ def location(client: Catalog, identifier: Identifier) -> str | None:
         setattr(client, *answer)
     found: Any = client.load_table(identifier)
     where: str | None = found if found is None or isinstance(found, str) else found.metadata_location
+    if where is not None:  # a REST catalog may lend credentials for this table, anew each time
+        options = location_options.of_iceberg(where, {**client.properties, **_lent(found, where)})
+        location_options.learn(where.rpartition("/")[0].removesuffix("/metadata"), options)
     return where
+
+
+def _lent(found: Any, where: str) -> dict[str, str]:
+    """Return what a REST catalog's response says about the store; of its credentials, those of the nearest prefix."""
+    lent = dict(getattr(found, "config", None) or {})
+    for each in sorted(getattr(found, "storage_credentials", None) or (), key=lambda each: len(each.prefix)):
+        lent |= each.config if where.startswith(each.prefix) else {}
+    return lent
 
 
 def read_by_store(client: Any) -> None:
