@@ -6,32 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from dashboard import words
 from tests.support.builders import STATES, TableBuilder
+from tests.support.e2e.hurdles import hurdles
 from tests.support.e2e.pages import address, view
 from tests.support.e2e.reader import Reader
 from tests.support.places import TABLES
 
 WIDTHS = (1440, 900)
-GRAVE = ("serious", "critical")
+ZOOMED = 720  # what is left of 1440 pixels at 200 %
 GROUND = """() => getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor"""
-AXE = {"resultTypes": ["violations"]}
-
-
-def hurdles(page: Page) -> list[str]:
-    """Return the accessibility violations that axe-core finds on the page in its current state."""
-    page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')")
-    page.add_style_tag(content="*, *::before, *::after { transition: none !important; animation: none !important }")
-    found = Axe().run(page, options=AXE).response["violations"]
-    return [
-        f"{each['id']}: {node['target']} {node['html'][:200]} {[why['message'] for why in node['any']][:1]}"
-        for each in found
-        if each["impact"] in GRAVE
-        for node in each["nodes"]
-    ]
 
 
 def too_wide(page: Page) -> list[int]:
@@ -42,9 +28,21 @@ def too_wide(page: Page) -> list[int]:
     )
 
 
+def beyond_the_edge(page: Page) -> list[str]:
+    """No button, box or link ends outside the window."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll('.stMainBlockContainer :is(button, textarea, a, input)')].filter(e => {
+          const at = e.getBoundingClientRect();
+          const isFree = e.type !== 'range' && !e.closest('.snap-scroll, .snap-tree');
+          return isFree && at.width && at.right > innerWidth + 1;
+        }).map(e => e.innerText || e.ariaLabel || e.tagName)"""
+    )
+
+
 def test_everybody_can_read_every_page(reader: Callable[..., Reader]) -> None:
     """axe-core finds nothing serious, nothing complains, nothing hangs over the edge: each page as its address opens
-    it, in both widths, and in both themes, for the page follows the system's."""
+    it, in both widths, in both themes, for the page follows the system's, at 200 % zoom (half the pixels), and in
+    Chinese."""
     me = reader()
     found, grounds = {}, set()
     for name in words.PAGES:
@@ -60,6 +58,9 @@ def test_everybody_can_read_every_page(reader: Callable[..., Reader]) -> None:
                 me.page.set_viewport_size({"width": width, "height": 900})
                 me.settled().check()
                 found[name, width, theme] = hurdles(me.page) + too_wide(me.page)
+        me.page.set_viewport_size({"width": ZOOMED, "height": 450})
+        me.open(view(name, "sales.orders", lang="zh")).check()
+        found[name, ZOOMED, "zh"] = [*hurdles(me.page), *too_wide(me.page), *beyond_the_edge(me.page)]
     assert {where: what for where, what in found.items() if what} == {}
     assert len(grounds) == len(dict(grounds)) == 2, "each theme has a ground of its own, on every page"
 

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from playwright.sync_api import expect
 
 from dashboard import words
+from tests.support.e2e.hurdles import hurdles
 from tests.support.e2e.reader import Reader
 
 TABLE = "sales.orders"
@@ -55,6 +56,35 @@ def test_a_question_its_answer_and_the_way_back(reader: Callable[..., Reader]) -
     me.choose_row(0)
     expect(sql).to_have_value("SELECT order_id, amount AS paid FROM t ORDER BY 1 LIMIT 700")
     me.check()
+
+
+def test_one_statement_at_two_versions_typed_with_completion(reader: Callable[..., Reader]) -> None:
+    me = reader(width=900).open(f"query?table={TABLE}&point=12&before=11&seconds=300")
+    page, keys = me.page, me.page.keyboard
+    sql = page.get_by_role("textbox", name=words.SQL)
+    expect(page.locator("pre.snap-sql-ink")).to_contain_text("SELECT")  # from then on it completes
+    sql.press("Control+a")
+    keys.type("sel")
+    expect(page.get_by_role("listbox", name=words.COMPLETIONS).get_by_role("option")).to_have_count(1)
+    keys.press("Tab")
+    keys.type(" dt, COU")
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    keys.type("(*) AS n FROM t GROUP BY dt")
+    expect(sql).to_have_value("select dt, count(*) AS n FROM t GROUP BY dt")
+    expect(page.locator(".snap-sql-function")).to_have_text("count")
+    assert hurdles(page) == []
+    keys.press("Control+Enter")
+    expect(page.locator(".st-key-query_answer .snap-stat")).to_contain_text("Rows matched by dt", timeout=LONG)
+    expect(page).to_have_url(re.compile("point=12&before=11&sql=.*&seconds=300"))
+    # while the text is another one the answer is dimmed, and legible still; Tab leaves the editor
+    sql.press("Control+End")
+    keys.type(" -- later")
+    expect(page.locator(".st-key-query_answer.snap-stale")).to_be_visible()
+    assert hurdles(page) == []
+    keys.press("Tab")
+    expect(sql).not_to_be_focused()
+    me.settled().check()
 
 
 def test_since_when(reader: Callable[..., Reader]) -> None:
