@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
-from core.model.actions import Expire
+from core.model.actions import DeleteTags, Expire
 from core.planning.confirmation import danger
 from core.table import open_table
 from dashboard import words
@@ -64,3 +64,56 @@ def test_a_tag_is_made_from_the_timeline(own_demo: Path, reader: Callable[..., R
     table = own_demo / "crm.db" / "customers"
     made = table / "tag" / "tag-before-cleanup"
     assert made.read_bytes().startswith((table / f"snapshot/snapshot-{point}").read_bytes()[:80])
+
+
+def test_a_tag_is_deleted_by_keyboard_alone(own_demo: Path, reader: Callable[..., Reader]) -> None:
+    """From Home to a receipt without a pointer: the palette, the switch, radio buttons, boxes, the button."""
+    table = open_table(str(own_demo / "sales.db" / "orders"))
+    tag = table.heads().main.tags[-1].name
+    me = reader(warehouse=own_demo).open()
+    page, keys = me.page, me.page.keyboard
+
+    def go(text: str, to: str) -> None:
+        expect(page.get_by_role("button", name=words.PALETTE)).to_be_visible()  # from then on it hears its keys
+        keys.press("Control+k")
+        expect(page.get_by_role("combobox", name=words.PALETTE)).to_be_focused()
+        keys.type(text)
+        keys.press("Enter")
+        expect(page).to_have_url(re.compile(to))
+        me.settled().page.wait_for_function("() => !document.querySelector('[data-testid=stSkeleton]')")
+
+    def tab_to(at: Locator) -> None:
+        expect(at).to_be_visible()
+        for _ in range(150):
+            if at.evaluate("it => it.contains(document.activeElement)"):
+                return
+            keys.press("Tab")
+        raise AssertionError(f"the keyboard does not reach {at}")
+
+    go("sales.orders", "timeline")
+    go(words.PAGES["retention"][0], "retention")
+    tab_to(page.get_by_role("switch", name=words.WRITABLE).or_(page.get_by_role("checkbox", name=words.WRITABLE)))
+    keys.press("Space")
+    me.settled()
+    tab_to(page.get_by_role("radiogroup").first)
+    keys.press("ArrowRight")
+    keys.press("Space")
+    expect(page).to_have_url(re.compile("mode=tags"))
+    me.settled()
+    tab_to(page.get_by_role("combobox", name=words.TAGS_TO_DELETE))
+    keys.type(tag)
+    keys.press("Enter")
+    expect(page).to_have_url(re.compile(f"tags={tag}"))
+    me.settled()
+    keys.press("Escape")
+    phrase = danger(table.preview(DeleteTags((tag,)), time.time_ns() // 1_000_000), "orders").phrase
+    if phrase:
+        tab_to(page.get_by_role("textbox", name=re.compile("to confirm")))
+        keys.type(phrase)
+    run = page.get_by_role("button", name=words.CARRY_OUT)
+    expect(run).to_be_enabled()
+    tab_to(run)
+    keys.press("Enter")
+    expect(page.get_by_text(re.compile(r"^Done: "))).to_be_visible(timeout=300_000)
+    assert not (own_demo / "sales.db" / "orders" / "tag" / f"tag-{tag}").exists()
+    me.settled().check()
