@@ -3,8 +3,8 @@
     python benchmarks/tasks.py [--demo DIRECTORY] [--tasks WORD,WORD]
 
 Each task starts on Home of the demo and ends when its answer can be seen; typing one text counts once, however long it
-is, and so does a key that stands for a click. The demo is copied, because some tasks change it; without --demo it is
-built first, which takes minutes. Seconds are the server's and the browser's alone: nobody has to think, read or aim.
+is, and so does a key that stands for a click. The demo is copied; without --demo it is built first, which
+takes minutes. Seconds are the server's and the browser's alone: nobody has to think, read or aim.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from core import serve
 from core.demo import build as making
-from core.table import open_table
 from dashboard import words
 
 TABLE = "sales.orders"
@@ -40,8 +39,8 @@ NEWEST = """() => { const graph = document.querySelector('.js-plotly-plot'), at 
 class Hand:
     """A reader whose every action is counted."""
 
-    def __init__(self, page: Page, newest_tagged: str) -> None:
-        self.page, self.newest_tagged, self.clicks, self.texts = page, newest_tagged, 0, 0
+    def __init__(self, page: Page) -> None:
+        self.page, self.clicks, self.texts = page, 0, 0
 
     def click(self, at: Locator) -> None:
         self.clicks += 1
@@ -144,21 +143,6 @@ def compare_loads(me: Hand) -> None:
     me.see(me.page.locator(".snap-stat"), "Net")
 
 
-def query_both(me: Hand) -> None:
-    """What does one statement answer at two versions?"""
-    me.table()
-    me.open("query")
-    me.click(me.page.get_by_role("combobox", name=words.QUERY_BEFORE))
-    me.write("latest~3")
-    box = me.page.get_by_role("textbox", name=words.SQL, exact=True)
-    me.click(box)
-    me.page.keyboard.press("Control+a")
-    me.texts += 1
-    me.page.keyboard.type("SELECT dt, count(*) AS n FROM t GROUP BY dt ")
-    me.press("Control+Enter")
-    me.see(me.page.locator(".st-key-query_answer .snap-stat"), "matched by dt")
-
-
 def unfamiliar_table(me: Hand) -> None:
     """Open a table by a part of its name."""
     me.press("Control+k")
@@ -166,34 +150,11 @@ def unfamiliar_table(me: Hand) -> None:
     me.see(me.page.locator(".snap-head"), "clicks")
 
 
-def drop_and_restore(me: Hand) -> None:
-    """Delete the newest tag, then create it again at its snapshot."""
-    snapshot = me.newest_tagged
-    me.table()
-    me.open("tags")
-    me.row(0)
-    tag = me.page.locator(".snap-panel-title").first.inner_text().removeprefix("tag:")
-    me.click(me.page.get_by_test_id("stCheckbox").get_by_text(words.WRITABLE, exact=True))
-    me.click(me.page.get_by_text(re.compile("what that reclaims$")))
-    confirm = me.page.get_by_role("textbox", name=re.compile("to confirm"))
-    if confirm.count():
-        me.click(confirm.first)
-        me.write(tag)
-    me.click(me.page.get_by_role("button", name=words.CARRY_OUT))
-    me.see(me.page.locator(".stMainBlockContainer"), re.compile("^Done|Done:|deleted", re.IGNORECASE))
-    me.click(me.page.get_by_role("combobox", name=words.VERSION))
-    me.write(snapshot)
-    me.click(me.page.get_by_role("textbox", name=words.TAG_NAME))
-    me.write(tag)
-    me.click(me.page.get_by_role("button", name=words.CREATE, exact=True))
-    me.see(me.page.locator(".stMainBlockContainer"), f"Created tag/tag-{tag}.")
-
-
 TASKS: dict[str, Callable[[Hand], None]] = {
     each.__name__: each
     for each in (
-        as_of_tuesday, last_night, tag_reclaims, expire_month, newest_five, compare_loads, query_both,
-        unfamiliar_table, drop_and_restore,
+        as_of_tuesday, last_night, tag_reclaims, expire_month, newest_five, compare_loads,
+        unfamiliar_table,
     )
 }  # fmt: skip
 
@@ -220,16 +181,15 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         page.set_default_timeout(120_000)
         page.goto(found.address)
-        heads = open_table(str(own / "sales.db" / "orders")).heads()
-        newest = str(heads.main.tags[-1].snapshot.id)
         home = f"{found.address.partition('?')[0]}"
         print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; clicks and keys that stand for one, texts typed")
         print(f"{'task':64} {'clicks':>7} {'texts':>6} {'seconds':>8}")
         for name in args.tasks.split(","):
             page.goto(home)
             page.wait_for_selector(".st-key-overview_table a")
-            me = Hand(page, newest)
+            me = Hand(page)
             me.rest()
+            expect(page.get_by_role("button", name=words.PALETTE)).to_be_visible()
             started = time.perf_counter()
             TASKS[name](me)
             took = time.perf_counter() - started
