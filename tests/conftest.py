@@ -27,7 +27,7 @@ from tests.support.places import ROOT, SMALL_TABLES, TABLES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-KINDS = ("spark", "engines", "browser")
+KINDS = ("spark", "engines", "browser", "azurite", "fake_gcs")
 """Tests that need more than Python. The kind is the test's marker, or the prefix of a skip's reason ("browser:")."""
 
 KIND_OF_DIRECTORY = {"core/spark": "spark", "engines": "engines", "interop": "engines", "e2e": "browser"}
@@ -206,9 +206,10 @@ def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
 
 
 def _refuse(report: pytest.TestReport | pytest.CollectReport, kinds: set[str]) -> None:
-    """Turn a skip into a failure if one of its kinds is required."""
+    """Turn a skip into a failure if the kind that its reason begins with is required, or one of its markers."""
     reason = _reason(report)
-    if missed := sorted(required() & (kinds | {reason.partition(":")[0]})):
+    lacking = reason.partition(":")[0]
+    if missed := sorted(required() & ({lacking} if lacking in KINDS else kinds)):
         report.outcome = "failed"
         report.longrepr = f"{', '.join(missed)} required by SNAPSCOPE_REQUIRE, but skipped: {reason}"
 

@@ -22,10 +22,19 @@ from tests.support.faulty_http import Proxy, between
 from tests.support.formats.paimon.tables import four_commits
 
 NAMES = ("a b", "50%25", "100%", "ümlaut", "表", "x+y=z", "x&y;z")
+NEEDS = {"azure": "azurite", "gcs": "fake_gcs"}  # besides Maven
 KEEP_ONE = Expire(retain_max=1, retain_min=1)
 
 
-@pytest.fixture(scope="module", params=list(store_servers.KINDS))
+@pytest.fixture(
+    scope="module",
+    params=[
+        "local",
+        "s3",
+        pytest.param("azure", marks=pytest.mark.azurite),
+        pytest.param("gcs", marks=pytest.mark.fake_gcs),
+    ],
+)
 def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Proxy, str]]:
     """A proxy of a store's server, and the location of its bucket."""
     kind: str = request.param
@@ -40,7 +49,7 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
                 environment.setenv(name, value)
             yield proxy, server.prefix
     except Missing as lack:
-        pytest.skip(f"engines: {lack}")
+        pytest.skip(f"{NEEDS.get(kind, 'engines')}: {lack}")
 
 
 @pytest.fixture
