@@ -20,5 +20,11 @@ def test_a_snapshot_has_the_fields_of_the_specification_first(tmp_path: Path) ->
 
 def test_an_error_keeps_its_remedy_apart() -> None:
     error = NotFound("There is no {what}.", what="tag", path="/t", remedy="Name another.")
-    said = {"kind": "NotFound", "message": "There is no tag.", "path": "/t", "remedy": "Name another."}
+    said = {
+        "kind": "NotFound",
+        "code": "not-found",
+        "message": "There is no tag.",
+        "path": "/t",
+        "remedy": "Name another.",
+    }
     assert references_json.error(error) == {"error": said}
