@@ -226,7 +226,7 @@ def schema_history(changes: int) -> str:
 
 
 def columns_changed(times: int) -> str:
-    return ngettext("Columns changed {count} time", "Columns changed {count} times", times)
+    return ngettext("{count} change of columns", "{count} changes of columns", times)
 
 
 def schemas(ids: Sequence[int]) -> str:
