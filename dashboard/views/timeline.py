@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import time
+import uuid
 
 import streamlit as st
 
@@ -16,7 +15,7 @@ from dashboard import url_state, words
 from dashboard.charts import bisect_steps, trends
 from dashboard.charts import timeline as charts
 from dashboard.charts.time_axis import MAX_POINTS, Axis, axis
-from dashboard.components import errors, explain_figure, frame, grid, inputs, reports
+from dashboard.components import errors, explain_figure, frame, grid, inputs, once, reports
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import commit_change, compare, schema_history, snapshot_details
 from dashboard.components.history import timeline as lanes
@@ -204,18 +203,16 @@ def _clicked(carried: str) -> None:
 
 def _compared(one: str, other: str) -> None:
     """Remember two versions to compare: a page can only be left while it is drawn, not while it hears a click."""
-    st.session_state[_PAIR] = one, other, time.monotonic() + DOUBLE_CLICK_S
+    st.session_state[_PAIR] = one, other, uuid.uuid4().hex
 
 
-@st.fragment(run_every=DOUBLE_CLICK_S)
 def _leave(opened: OpenedTable) -> None:
     """Leave for the diff once no second click can make this a double click. Plotly sends an event for that one too,
     and an event from a page that has been left makes Streamlit clear the new page."""
-    one, other, from_s = st.session_state.get(_PAIR, ("", "", math.inf))
-    if time.monotonic() >= from_s:
+    one, other, name = st.session_state[_PAIR]
+    if once.after(DOUBLE_CLICK_S, name, "timeline.leave"):
         del st.session_state[_PAIR]
-        with errors.boundary():  # a fragment that is run again by itself is in no other one
-            compare.to_diff(opened, one, other)
+        compare.to_diff(opened, one, other)
 
 
 def _detail(opened: OpenedTable, history: History | None) -> None:

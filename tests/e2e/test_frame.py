@@ -103,6 +103,7 @@ def test_the_palette_goes_anywhere_by_keyboard(warehouse: Path, reader: Callable
     box = page.get_by_role("combobox", name=words.PALETTE)
 
     def go(text: str, *, first: str) -> str:
+        expect(page.get_by_role("button", name=words.PALETTE)).to_be_visible()  # before, nothing hears the key
         page.keyboard.press("Control+k")
         expect(box).to_be_focused()
         page.keyboard.type(text)

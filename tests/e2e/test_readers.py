@@ -100,7 +100,7 @@ def test_back_and_forward_and_a_new_window(reader: Callable[..., Reader]) -> Non
     keep.press("Enter")
     expect(me.page).to_have_url(re.compile("keep_max=10"))
     third, frees = me.page.url, me.page.locator(".snap-headline").first
-    expect(frees).to_contain_text("Reclaims")
+    expect(frees).to_contain_text("reclaims")
     me.settled()
     travel(me, me.page.go_back, second)
     travel(me, me.page.go_back, first)

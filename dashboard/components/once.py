@@ -1,0 +1,32 @@
+"""Draws a page again once, after a time.
+
+A fragment with `run_every` would go on asking, and a question that arrives when its page has been left makes Streamlit
+clear the new page.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+_JS = """export default function ({ data, parentElement, setTriggerValue }) {
+  if (parentElement.onceFor === data.name) return parentElement.onceEnds;
+  parentElement.onceEnds?.();
+  parentElement.onceFor = data.name;
+  const timer = setTimeout(() => setTriggerValue("due", data.name), data.ms);
+  parentElement.onceEnds = () => clearTimeout(timer);
+  return parentElement.onceEnds;
+}"""
+_draw = st.components.v2.component("snapscope_once", html="<span></span>", js=_JS)
+
+
+def after(seconds: float, name: str, key: str) -> bool:
+    """Return whether the time since the first call with this name has passed; until then, wait for it."""
+    due = f"{key}.due"
+    if st.session_state.get(due) == name:
+        return True
+
+    def passed() -> None:
+        st.session_state[due] = st.session_state[key]["due"]
+
+    _draw(key=key, data={"name": name, "ms": round(seconds * 1_000)}, on_due_change=passed, height="content")
+    return False
