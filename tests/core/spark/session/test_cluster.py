@@ -228,7 +228,7 @@ def test_workers_without_the_checkout_and_their_deaths(tmp_path: Path) -> None:
             say({"settings": settings})
             answer = ask("select count(*) as n, count(distinct id) as ids from t", at=MERGED)
             assert answer["engine"] == f"plain Spark on {found.url}"
-            assert answer["rows"] == [{"n": 10, "ids": 10}]
+            assert answer["rows"] == [{"n": 300, "ids": 300}]
 
             say({"sql": "select count(*) from t a, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k where a.id < b.v"})
             deadline = time.monotonic() + 60
