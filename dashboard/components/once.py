@@ -6,16 +6,11 @@ clear the new page.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
-_JS = """export default function ({ data, parentElement, setTriggerValue }) {
-  if (parentElement.onceFor === data.name) return parentElement.onceEnds;
-  parentElement.onceEnds?.();
-  parentElement.onceFor = data.name;
-  const timer = setTimeout(() => setTriggerValue("due", data.name), data.ms);
-  parentElement.onceEnds = () => clearTimeout(timer);
-  return parentElement.onceEnds;
-}"""
+_JS = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 _draw = st.components.v2.component("snapscope_once", html="<span></span>", js=_JS)
 
 
