@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +61,27 @@ def expand(start: Ints, groups: Ints) -> tuple[Ints, Ints]:
     index = np.repeat(np.arange(len(groups), dtype=np.int64), counts)
     offset = np.arange(len(index), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
     return index, start[groups][index] + offset
+
+
+def gathered(
+    names: Sequence[str],
+    schema: pa.Schema,
+    kept: MutableMapping[tuple[str, int], pa.Table],
+    sizes: Mapping[str, int],
+    errors: Mapping[str, SnapscopeError],
+    *,
+    is_new: bool,
+) -> Loaded:
+    """Return the kept rows of these files in one table; if some are new, `kept` shares its memory from then on."""
+    empty = schema.empty_table()
+    parts = [empty if name in errors else kept[(name, sizes[name])] for name in names]
+    start = np.concatenate(([0], np.cumsum([len(part) for part in parts], dtype=np.int64))).astype(np.int64)
+    rows = pa.concat_tables([empty, *parts]).combine_chunks()
+    if is_new:
+        for name, begin, end in zip(names, start, start[1:], strict=False):
+            if name not in errors:
+                kept[(name, sizes[name])] = rows.slice(begin, end - begin)
+    return Loaded(rows, start, errors)
 
 
 def flat(column: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -17,7 +17,7 @@ from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats.avro import decode as avro
 from core.formats.avro.decode import AvroColumn
 from core.formats.iceberg.file_paths import TableLocation
-from core.storage.decoded_files import Loaded, add_unlisted, by_file, by_size, local_copies
+from core.storage.decoded_files import Loaded, add_unlisted, by_file, by_size, gathered, local_copies
 
 EXISTING, ADDED, DELETED = 0, 1, 2
 DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
@@ -92,15 +92,8 @@ class IcebergManifests:
             done += len(some)
             if progress is not None:
                 progress(done, len(wanted))
-        empty = pa.schema([(column.name, column.type) for column in columns]).empty_table()
-        parts = [empty if path in errors else kept[(path, sizes[path])] for path in paths]
-        start = np.concatenate(([0], np.cumsum([len(part) for part in parts], dtype=np.int64))).astype(np.int64)
-        rows = pa.concat_tables([empty, *parts]).combine_chunks()
-        if wanted:  # one copy of the rows, for this answer and for the next
-            for path, begin, end in zip(paths, start, start[1:], strict=False):
-                if path not in errors:
-                    kept[(path, sizes[path])] = rows.slice(begin, end - begin)
-        return Loaded(rows, start, errors)
+        schema = pa.schema([(column.name, column.type) for column in columns])
+        return gathered(paths, schema, kept, sizes, errors, is_new=bool(wanted))
 
     def _decode(
         self,

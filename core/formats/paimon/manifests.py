@@ -21,7 +21,7 @@ from core.formats.avro import decode as avro
 from core.formats.avro.container import fields_of
 from core.formats.avro.decode import AvroColumn, Decoded
 from core.formats.paimon import layout
-from core.storage.decoded_files import Loaded, add_unlisted, by_file, by_size, local_copies
+from core.storage.decoded_files import Loaded, add_unlisted, by_file, by_size, gathered, local_copies
 from core.storage.store import Store
 
 ADD, DELETE = 0, 1
@@ -171,15 +171,8 @@ class PaimonManifests:
             done += len(some)
             if progress is not None:
                 progress(done, len(wanted))
-        empty = pa.schema([(column.name, column.type) for column in columns]).empty_table()
-        parts = [empty if name in errors else kept[(name, sizes[name])] for name in names]
-        start = np.concatenate(([0], np.cumsum([len(part) for part in parts], dtype=np.int64))).astype(np.int64)
-        rows = pa.concat_tables([empty, *parts]).combine_chunks()
-        if wanted:  # one copy of the rows, for this answer and for the next
-            for name, begin, end in zip(names, start, start[1:], strict=False):
-                if name not in errors:
-                    kept[(name, sizes[name])] = rows.slice(begin, end - begin)
-        return Loaded(rows, start, errors)
+        schema = pa.schema([(column.name, column.type) for column in columns])
+        return gathered(names, schema, kept, sizes, errors, is_new=bool(wanted))
 
     def size(self, name: str) -> int | None:
         """Return the size of a file of `manifest/` in bytes, None if it is absent."""
