@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import fsspec  # noqa: TID251  # part of the same door to files
-import fsspec.asyn  # noqa: TID251
+import fsspec
+import fsspec.asyn
 
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.messages import told
@@ -22,6 +22,7 @@ LOCAL = ("file", "local")
 S3 = ("s3", "s3a")
 GCS = ("gs", "gcs")
 AZURE = ("abfs", "abfss", "az")
+_TRIES = 3  # to delete a test object
 _KEY = "snapscope-create"  # metadata of an object: which call created it
 _AZURE_KEY = _KEY.replace("-", "_")  # names of metadata are identifiers there
 
@@ -108,18 +109,20 @@ def probe(fs: Any, protocol: str, directory: str, read: Callable[[str], bytes]) 
     path = f"{directory}/.snapscope.{uuid.uuid4()}.tmp"
     try:
         create(fs, protocol, path, b"1", lambda: read(path))
+        is_safe = _refuses(lambda: create(fs, protocol, path, b"2", lambda: read(path)))
     except SnapscopeError:
+        _removed(fs, path)
         raise
     except Exception as error:  # client libraries raise any type of error
-        raise unwritable(path, error) from error
-    try:
-        create(fs, protocol, path, b"2", lambda: read(path))
-    except FileExistsError:
-        is_safe = True
-    else:
-        is_safe = False
-    finally:
         _removed(fs, path)
+        raise unwritable(path, error) from error
+    if failed := _removed(fs, path):
+        raise Corrupt(
+            "A test object could be created but not deleted: {error}. Nothing else was changed.",
+            error=f"{type(failed).__name__}: {failed}",
+            path=path,
+            remedy=told("Allow deleting in this directory, and delete that object."),
+        ) from failed
     if not is_safe:
         raise Unsupported(
             "This store replaced an object that was to be created only if its name is free. Two writers would "
@@ -129,16 +132,25 @@ def probe(fs: Any, protocol: str, directory: str, read: Callable[[str], bytes]) 
         )
 
 
-def _removed(fs: Any, path: str) -> None:
+def _refuses(again: Callable[[], None]) -> bool:
     try:
-        fs.rm_file(path)
-    except Exception as error:
-        raise Corrupt(
-            "A test object could be created but not deleted: {error}. Nothing else was changed.",
-            error=f"{type(error).__name__}: {error}",
-            path=path,
-            remedy=told("Allow deleting in this directory, and delete that object."),
-        ) from error
+        again()
+    except FileExistsError:
+        return True
+    return False
+
+
+def _removed(fs: Any, path: str) -> Exception | None:
+    """Delete an object, and return why it is still there: a store that is busy is asked again."""
+    failed: Exception | None = None
+    for _ in range(_TRIES):
+        try:
+            fs.rm_file(path)
+        except Exception as error:  # client libraries raise any type of error; the caller decides
+            failed = error
+        else:
+            return None
+    return None if isinstance(failed, FileNotFoundError) else failed
 
 
 def keeps_versions(fs: Any, protocol: str, path: str) -> bool | None:

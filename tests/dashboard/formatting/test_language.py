@@ -120,6 +120,7 @@ DATA = re.compile(  # nobody's sentence: commands and SQL, paths and ids, number
     r"|\b\d[\w.,]*( [kMGT]?B\b)?|\b[a-z]+(-[a-z]+)+\b|%\{[^}]*\}"
     r"|(?m:^\s*[a-z]+\s*$)"  # a single lower-case word: a name or a check
     r"|\b(default|orders|main|latest|builder|audit|release|English|UTC|Linux|PATH|partition)\b"  # names of the tables
+    r"|\b(state\d+|s3fs|gcsfs|adlfs|ossfs)\b"  # folders of the tests, what the doctor looks for
     r"|\b(SQL|NULL|GROUP BY|ORDER BY|DESC|rules|newest|local disk|Snapscope|(Apache )?(Paimon|Iceberg))\b"
 )
 

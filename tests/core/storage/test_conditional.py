@@ -1,0 +1,43 @@
+"""The test of a store before a change: what it leaves behind when the store is busy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import Corrupt, Unsupported
+from tests.support.execution.lying import HOW, Lies, lying_store
+
+CALLS = ("pipe_file", "metadata", "rm_file", "cat_file")
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_busy_store_keeps_no_test_object(call: str, how: str, number: int, tmp_path: Path) -> None:
+    lies = Lies(how=how)
+    seen = {"calls": 0}
+
+    def picks(name: str, path: str, times: int) -> bool:
+        seen["calls"] += name == call
+        return name == call and seen["calls"] == number + 1
+
+    lies.picks = picks
+    try:
+        lying_store(tmp_path, lies).probe(["."])
+    except Corrupt as error:
+        assert error.remedy
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_never_deletes_is_refused_and_keeps_its_own_test_object(tmp_path: Path) -> None:
+    with pytest.raises(Corrupt, match="created but not deleted"):
+        lying_store(tmp_path, Lies(picks=lambda call, path, times: call == "rm_file")).probe(["."])
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_store_that_replaces_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match="replaced an object"):
+        lying_store(tmp_path, Lies(ignores_conditions=True)).probe(["."])
+    assert list(tmp_path.iterdir()) == []
