@@ -62,8 +62,16 @@ def _listening(port: int) -> socket.socket:
 
 
 def _whole(place: str) -> str:
-    """An absolute path; a URL unchanged."""
-    return place if "://" in place or place.startswith("file:") else os.path.abspath(place)
+    """An absolute path; a URL unchanged. Raises `NotFound` for a path that does not exist."""
+    if "://" in place or place.startswith("file:"):
+        return place
+    path = os.path.abspath(place)
+    try:
+        os.stat(path)
+    except FileNotFoundError as error:
+        remedy = "Check the path, or build a demo with --demo."
+        raise NotFound("This path does not exist.", path=path, remedy=remedy) from error
+    return path
 
 
 def _host(named: str) -> str:

@@ -28,7 +28,7 @@ def of_plan(plan: Plan, native: Sequence[Reason] = (), coming: Forecast | None =
     lines = [plan.headline, f"Rules: {plan.rules}. Ages as of {in_words(plan.now_ms)}.", ""]
     lines += [f"  {several(count, 'file'):>14}  {size(total):>10}  {kind}" for kind, count, total in plan.by_kind()]
     lines += [""] if len(plan.frees) else []
-    lines.append(grid(("snapshot or tag", "", "why"), _verdicts(plan.points)))
+    lines.append(grid(("snapshot or tag", "", "why"), _verdicts(plan)))
     if len(plan.orphans):
         lines.append(f"{several(len(plan.orphans), 'file')} will have no holder; `snapscope orphans` finds them:")
         lines += [f"  {path}" for path in plan.orphans["path"].to_pylist()[:SHOWN]]
@@ -53,13 +53,17 @@ def of_effects(effects: Sequence[Effect]) -> list[str]:
     return ["Steps:", *found] if found else []
 
 
-def _verdicts(points: Sequence[Verdict]) -> list[tuple[str, str, str]]:
-    """One line per version; neighbours with the same verdict and reasons share a line."""
+def _verdicts(plan: Plan) -> list[tuple[str, str, str]]:
+    """One line per version; neighbours with the same fate and reasons share a line."""
     rows = []
-    for (keep, reasons), alike in itertools.groupby(points, key=lambda each: (each.keep, each.reasons)):
+
+    def fate(verdict: Verdict) -> str:
+        return "kept" if verdict.keep else "EXPIRES" if plan.change.expires(verdict.point) else "DELETED"
+
+    for (said, reasons), alike in itertools.groupby(plan.points, key=lambda each: (fate(each), each.reasons)):
         names = [each.point for each in alike]
         shown = names if len(names) < ALIKE else [f"{names[0]} … {names[-1]} ({len(names)} snapshots)"]
-        rows += [(name, "kept" if keep else "DELETED", "; ".join(sentences(reasons))) for name in shown]
+        rows += [(name, said, "; ".join(sentences(reasons))) for name in shown]
     return rows
 
 

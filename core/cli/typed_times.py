@@ -83,7 +83,8 @@ def _chosen(args: Args, error: AmbiguousTime) -> str:
 def _told(args: Args, spelled: str, text: str, found: ParsedTime, *, is_point: bool = False) -> None:
     if args.json or (found.is_plain and not is_point):
         return
-    printing.say(f"{spelled}: {time_input.sentence(text.strip(), found, is_point=is_point)}", sys.stderr)
+    said = time_input.sentence(text.strip(), found, is_point=is_point)
+    printing.say(f"{spelled}: {said}" if spelled.startswith("--") else said, sys.stderr)
 
 
 def local_zone() -> str:

@@ -83,7 +83,8 @@ class Run:
     @property
     def change(self) -> Change:
         """The action as requested."""
-        kept = {name: tuple(value) if isinstance(value, list) else value for name, value in self.plan["change"].items()}
+        given = self.plan["change"].items()
+        kept: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given}
         return KINDS[self.change_kind](**kept)
 
     @property

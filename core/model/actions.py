@@ -5,11 +5,12 @@ Invariant: a request that contradicts itself or names something that does not ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
 from core.errors import ErrorCode, Invalid
+from core.model import version_lists
 from core.model.ref_names import refuse_name, tags_there
 from core.model.references import MAIN, Line, Tag
 
@@ -25,6 +26,11 @@ class Action:
     deletes_files: ClassVar[bool] = False  # its receipt counts deleted files and compares them with the plan
     is_of_tags: ClassVar[bool] = False
     makes_a_tag: ClassVar[bool] = False
+
+    @classmethod
+    def expires(cls, point: str) -> bool:
+        """Whether a version that this action removes expires; otherwise it is deleted, as tags and branches are."""
+        return cls.is_expiry and not version_lists.is_tag(point) and not version_lists.is_branch(point)
 
     @property
     def new_tag(self) -> str | None:
@@ -304,7 +310,7 @@ OfCommits = DropPartitions | Truncate | Compact | Analyze
 OfBranches = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastForward | Rollback
 OfConsumers = ResetConsumer | ClearConsumers
 Change = Expire | DeleteTags | CreateTag | ReplaceTag | RenameTag | OfBranches | OfConsumers | CleanOrphans | OfCommits
-KINDS: Mapping[str, Callable[..., Change]] = {kind.__name__: kind for kind in get_args(Change)}
+KINDS: Mapping[str, type[Change]] = {kind.__name__: kind for kind in get_args(Change)}
 DELETING = frozenset(kind.__name__ for kind in get_args(Change) if kind.deletes_files)  # by the names that journals use
 
 

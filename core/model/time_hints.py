@@ -18,6 +18,7 @@ _PERIOD = r"(?:last|past|this|previous) (day|week|month|year)"
 _LONG_AGO = r"(\w+) (month|year)s? ago"
 _SPELLED_OUT = rf"({'|'.join(_NUMBERS)}) (minute|hour|day|week)s? ago"
 _CLOCK = rf"(?:at )?({'|'.join(_CLOCKS)}|(\d{{1,2}})(?:[:.](\d{{2}}))?(?::\d{{2}})? ?([ap]m)?)"
+_FUTURE = r"(?:tomorrow|next \w+|in \w+ \w+)\b"
 _COMPACT_DAY = r"((?:19|20)\d\d)(\d\d)(\d\d)"
 
 
@@ -33,6 +34,11 @@ def hint(text: str) -> Told | None:
         return told(
             'Months and years differ in length: give a day, such as 2026-11-17, or days, such as "90 days ago".'
         )
+    if re.match(_FUTURE, text):
+        return told('Write a future time as a date, such as 2026-11-17, and a past one also as "3 days ago".')
+    if match := re.fullmatch(rf"(?:this|yesterday) ({'|'.join(_CLOCKS)})", text):
+        day = "yesterday" if text.startswith("yesterday") else "today"
+        return _meant(f"{day} {_CLOCKS[match[1]]}")
     if match := re.fullmatch(_SPELLED_OUT, text):
         return _meant(f"{_NUMBERS[match[1]]} {match[2]}{'' if _NUMBERS[match[1]] == 1 else 's'} ago")
     if match := re.fullmatch(_CLOCK, text):

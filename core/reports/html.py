@@ -79,7 +79,7 @@ def of_plan(
     roots = [each.root for each in plan.outside]
     runs_it = command_line.exactly(plan.change, heads.location, plan.now_ms, plan.fingerprint, roots)
     by_point = pieces.snapshots(heads)
-    goes = [_going(verdict, by_point, zone) for verdict in plan.goes[: pieces.POINTS_LISTED]]
+    goes = [_going(plan, verdict, by_point, zone) for verdict in plan.goes[: pieces.POINTS_LISTED]]
     warnings = [note(each.text) for each in plan.warnings]
     warnings += (
         [note(told("This plan needs extra confirmation: {why}.", why=joined(sentences(asked.why))))]
@@ -280,10 +280,11 @@ def _change(plan: Plan) -> str:
     return told("{kind}, branch {branch}", kind=kind.capitalize(), branch=plan.change.branch)
 
 
-def _going(verdict: Verdict, by_point: dict[str, Snapshot], zone: str) -> tuple[Piece, ...]:
+def _going(plan: Plan, verdict: Verdict, by_point: dict[str, Snapshot], zone: str) -> tuple[Piece, ...]:
     at = by_point.get(verdict.point)
+    fate = told("expires") if plan.change.expires(verdict.point) else told("deleted")
     who = (moment(at.time_ms, zone), at.commit_user) if at else ("—", "—")
-    return (mono(verdict.point), marked("goes", told("deleted")), *who, joined(sentences(verdict.reasons)))
+    return (mono(verdict.point), marked("goes", fate), *who, joined(sentences(verdict.reasons)))
 
 
 def _staying(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from core.execution.journal import UNDONE, Run
-from core.model.actions import DELETING
+from core.model.actions import DELETING, KINDS, Action
 from dashboard import words
 from dashboard.formatting import units
 
@@ -114,7 +114,8 @@ def frame(found: Sequence[Run], zone: str) -> pd.DataFrame:
 
 def points(run: Run) -> pd.DataFrame:
     """List every snapshot and tag of a plan in order: whether it was to be kept, and why."""
-    rows = [(point, words.STAYS if keep else words.GOES, words.listing(why)) for point, keep, why in run.plan["points"]]
+    kind = KINDS.get(run.change_kind, Action)
+    rows = [(point, words.fate(kind, point, keep), words.listing(why)) for point, keep, why in run.plan["points"]]
     return pd.DataFrame(rows, columns=["point", "verdict", "reasons"])
 
 

@@ -168,7 +168,7 @@ def verdicts(plan: Plan, heads: Heads, zone: str) -> pd.DataFrame:
     found = [
         {
             "point": verdict.point,
-            "verdict": words.STAYS if verdict.keep else words.GOES,
+            "verdict": words.fate(plan.change, verdict.point, verdict.keep),
             "committed": units.moment(at.time_ms, zone) if (at := by_point.get(verdict.point)) else "—",
             "reasons": words.listing(sentences(verdict.reasons)),
             "keep": verdict.keep,

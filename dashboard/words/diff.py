@@ -10,7 +10,7 @@ from core.model.references import Field
 from core.model.row_diff import RowDiff
 from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, ngettext
-from dashboard.words.retention import GOES
+from dashboard.words.retention import EXPIRES, GOES
 
 DIFF_TEACH = N_("Click two snapshots or tags: the first is A (before), the second is B (after).")
 DIFF_PICK_A = N_("Click version A on the timeline, or choose it below. B is the version at the top of the page.")
@@ -289,6 +289,7 @@ def newest_schemas(shown: int, total: int) -> str:
 # table cells that are coloured by meaning
 HUES: Mapping[str, str] = {
     GOES: "freed",
+    EXPIRES: "freed",
     SIDES["added"]: "added",
     SIDES["removed"]: "removed",
     CHANGES["compaction"]: "compaction",

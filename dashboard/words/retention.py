@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from core.model.actions import Action
 from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, capitalized, listing
 
@@ -83,6 +84,7 @@ FREED_FILES = N_("Files that would be deleted")
 COMMAND = N_("The same on the command line")
 NOTHING_FREED = N_("This reclaims nothing. The reasons below say which rule kept each snapshot or tag.")
 GOES = N_("✕ deleted")
+EXPIRES = N_("✕ expires")
 STAYS = N_("✓ kept")
 CARRY_OUT = N_("Run")
 WHY_NOT_HERE = N_(
@@ -98,6 +100,11 @@ FINGERPRINT_HELP = N_(
     "was made from. If a snapshot or tag to be deleted has changed when it runs, it stops."
 )
 RULES = N_("Rules")
+
+
+def fate(change: Action | type[Action], point: str, keep: bool) -> str:
+    """What a plan does with a version, in a word."""
+    return STAYS if keep else EXPIRES if change.expires(point) else GOES
 
 
 def of_points(total: int) -> str:

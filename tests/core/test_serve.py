@@ -46,6 +46,13 @@ def test_the_secret_goes_by_a_pipe_and_stands_nowhere_else(tmp_path: Path) -> No
     assert environment["SNAPSCOPE_WRITE"] == "0"
 
 
+def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", str(tmp_path / "nothing"), "--port", "0"]) == 1
+    said = capsys.readouterr().err
+    assert str(tmp_path / "nothing") in said
+    assert "opens at" not in said
+
+
 def test_each_start_has_a_secret_of_its_own() -> None:
     started = [serve.start([], 0, program=["-c", ""]) for _ in range(3)]
     assert len({each.address.partition("token=")[2] for each in started}) == 3

@@ -847,7 +847,7 @@ def test_points_with_one_reason_share_a_line(ask: Ask, table: TableBuilder) -> N
         table.commit([table.file()])
     lines = ask("plan", "expire", table.root, "--retain-max", "9", "--retain-min", "9", "--now", NOW).out.splitlines()
     assert any(re.match(r"4 … 12 \(9 snapshots\) +kept +among the newest 9 \(retain-min\)", line) for line in lines)
-    assert [line.split()[0] for line in lines if " DELETED " in line] == ["1", "2", "3"]
+    assert [line.split()[0] for line in lines if " EXPIRES " in line] == ["1", "2", "3"]
 
 
 def test_a_query_says_that_spark_starts(ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:

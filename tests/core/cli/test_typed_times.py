@@ -52,7 +52,7 @@ def test_a_time_is_read_in_the_zone_of_the_machine(ask: Ask, table: TableBuilder
     assert status == 0
     assert out.startswith("Snapshot 2, committed 2026-01-01 01:00:00.000 UTC.")
     at = "2026-01-01 09:30:00 CST (Asia/Shanghai), 2026-01-01 01:30:00 UTC"
-    assert err == f'VERSION: Read "2026-01-01 09:30" as {at}.\n'
+    assert err == f'Read "2026-01-01 09:30" as {at}.\n'
 
 
 def test_a_text_that_alone_says_a_moment_is_not_explained(ask: Ask, table: TableBuilder) -> None:
