@@ -67,10 +67,15 @@ class TableLocation:
 
     def paths(self, locations: pa.Array) -> pa.Array:
         """Return paths relative to the table; complete URIs for files outside it."""
+        start = self.prefix.rstrip("/")
+        if pc.all(pc.starts_with(locations, f"{start}/")).as_py():
+            rest = pc.utf8_slice_codeunits(locations, len(start))
+            if not pc.any(pc.match_substring_regex(rest, r"/[/.]|\\")).as_py():  # as nearly all writers spell them
+                return pc.utf8_slice_codeunits(rest, 1)
         whole = normals(locations)
-        inner = pc.utf8_slice_codeunits(whole, len(self.prefix) + 1)
+        inner = pc.utf8_slice_codeunits(whole, len(start) + 1)
         is_inside = pc.and_(
-            pc.starts_with(whole, f"{self.prefix.rstrip('/')}/"),
+            pc.starts_with(whole, f"{start}/"),
             pc.invert(pc.match_substring_regex(inner, _CLIMBS)),
         )
         if pc.all(is_inside).as_py():

@@ -77,9 +77,9 @@ def test_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     memory.require(np.array([10**9]), np.array([10**12]), 1_000, "/t")
 
 
-@pytest.mark.parametrize("format", ["paimon"])
-def test_a_table_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch, format: str) -> None:
-    table = open_table(str(SMALL_TABLES / format / "default.db" / "pk_tags_expired"))
+@pytest.mark.parametrize("place", ["paimon/default.db/pk_tags_expired", "iceberg/java_random/t01_v1_linear"])
+def test_a_table_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    table = open_table(str(SMALL_TABLES / place))
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "available", lambda: 1_000)
     with pytest.raises(Unsupported, match="entries of files"):
