@@ -228,6 +228,8 @@ def _sources(numbers: pa.Array) -> pa.Array:
 
 
 def _formats(names: pa.Array) -> pa.Array:
+    if pc.all(pc.ends_with(names, ".parquet")).as_py():
+        return pa.repeat("parquet", len(names))
     encoded = pc.replace_substring_regex(names, r"^[^.]*", "").dictionary_encode()  # what follows the UUID repeats
     texts = pa.array([layout.file_format(f"x{suffix}") for suffix in encoded.dictionary.to_pylist()], pa.string())
     return texts.take(encoded.indices)
