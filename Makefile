@@ -68,7 +68,7 @@ check: lint types fast ## before every commit: lint, format, types, layers, fast
 
 test: lint types ## what CI runs: everything but the long proofs (40 minutes at most)
 	@SNAPSCOPE_LEFT_OUT='long proofs (make proof MINUTES=n runs them)' \
-	  $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 40 --durations-min 5 \
+	  tests/in_memory $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 40 --durations-min 5 \
 	    --cov --cov-report=
 
 lint: $(VENV)/.ready-dev
@@ -87,7 +87,7 @@ structure: $(VENV)/.ready-dev ## counts what makes the code hard to enter; fails
 fast: $(VENV)/.ready-dev
 	@SNAPSCOPE_LEFT_OUT='slow, Spark, engine and browser tests, most examples of properties (make test runs them)' \
 	  SNAPSCOPE_DEEP=0.2 \
-	  $(BIN)/python -m pytest -q --numprocesses auto -m 'not (slow or spark or engines or browser)'
+	  tests/in_memory $(BIN)/python -m pytest -q --numprocesses auto -m 'not (slow or spark or engines or browser)'
 
 format: $(VENV)/.ready-dev ## rewrite the code into its one form
 	@$(BIN)/ruff check --quiet --fix-only .
