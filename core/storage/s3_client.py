@@ -6,25 +6,25 @@ every error but a rejected size or a missing answer are left to s3fs, so that er
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import datetime as dt
 import math
 import os
 import re
+import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fsspec import asyn  # noqa: TID251  # part of the same door to files
 
-from core.errors import SnapscopeError
+from core.errors import Corrupt, SnapscopeError
 from core.storage import time_limits
 from core.storage.file_systems import TooLarge, too_large
 
 if TYPE_CHECKING:
-    from obstore import ListResult, ObjectMeta
     from obstore.store import ClientConfig, S3Credential, S3Store
 
 IN_FLIGHT = 256  # requests at a time
@@ -66,10 +66,40 @@ class S3Client:
         bytes. A name that is not answered in time has `Corrupt`; nothing is known about names that are left out.
         """
         plain = [path for path in names if PLAIN.fullmatch(path)] if self.usable else []
-        if not plain:
+        if not plain or not self._asked(lambda: True):
             return {}
-        found = self._run(lambda seconds: self._all(plain, most_bytes, together, seconds))
-        return {names[path]: answer for path, answer in found.items()}
+        waiting, answers, total = iter(plain), dict[str, bytes | SnapscopeError](), 0
+        asked = [""] * min(IN_FLIGHT, len(plain))
+
+        def several(number: int) -> None:
+            nonlocal total
+            for path in waiting:  # all threads share one iterator
+                if not self.usable or total > together:
+                    return
+                asked[number] = path
+                try:
+                    content = time_limits.calling(self._get, path, most_bytes)
+                except TooLarge as error:
+                    answers[path] = too_large(error, most_bytes, path)
+                    continue
+                if content is not None:
+                    answers[path] = content
+                    total += len(content)
+
+        seconds = self._seconds()
+        readers = [
+            time_limits.begin(self._url, seconds, partial(several, number), sys.maxsize) for number in range(len(asked))
+        ]
+        try:
+            for number, reader in enumerate(readers):
+                try:
+                    reader.answer()
+                except Corrupt as error:  # no more are asked here: s3fs limits how many may go unanswered
+                    self._rests_until = time.monotonic() + REST_S
+                    answers[asked[number]] = error
+        finally:
+            deque(waiting, 0)  # on an error: drop the remaining requests
+        return {names[path]: answer for path, answer in dict(answers).items()}
 
     def ls(self, path: str) -> list[dict[str, Any]] | None:
         """List what is directly below a path, as s3fs does; None if s3fs must be asked.
@@ -78,18 +108,27 @@ class S3Client:
         """
         if not self.usable or not PLAIN.fullmatch(path):
             return None
-        return self._run(lambda seconds: self._listed(path, seconds))
+        return self._asked(lambda: self._listed(path))
 
-    def _run(self, work: Callable[[float], Coroutine[Any, Any, T]]) -> T:
-        """Run requests in an event loop of their own: the caller's thread may have one."""
-        seconds = min(time_limits.limit_s(), time_limits.call_s())
+    def _asked(self, call: Callable[[], T]) -> T | None:
+        """Connect and make one call, within the time limit; None if s3fs must be asked."""
 
-        def requests() -> T:
-            with contextlib.suppress(Exception):  # raised again by the first request, which `_answer` judges
-                time_limits.calling(self._store)  # connecting blocks the event loop, so no limit there ends it
-            return asyncio.run(work(seconds))
+        def connected() -> T | None:
+            try:
+                self._store()
+            except Exception:  # noqa: BLE001  # s3fs connects next, and its error is the one that counts
+                self._rests_until = time.monotonic() + REST_S
+                return None
+            return call()
 
-        return time_limits.begin(self._url, seconds, requests).answer()
+        try:
+            return time_limits.within(self._url, self._seconds(), lambda: time_limits.calling(connected))
+        except Corrupt:
+            self._rests_until = time.monotonic() + REST_S
+            raise
+
+    def _seconds(self) -> float:
+        return min(time_limits.limit_s(), time_limits.call_s())
 
     @property
     def _url(self) -> str:
@@ -127,24 +166,21 @@ class S3Client:
         found = await (await self._fs.session.get_credentials()).get_frozen_credentials()
         return found.access_key, found.secret_key, found.token
 
-    async def _answer(self, asked: Awaitable[T], seconds: float) -> T | None:
+    def _answer(self, ask: Callable[[], T]) -> T | None:
         """Return what obstore answers; None if s3fs must be asked: for what was not found, and after any error."""
         try:
-            return await asyncio.wait_for(asked, None if math.isinf(seconds) else seconds)
+            return ask()
         except TooLarge:
             raise
-        except TimeoutError as error:  # no more are asked here: s3fs limits how many may go unanswered
-            self._rests_until = time.monotonic() + REST_S
-            raise time_limits.silent(self._url, seconds) from error
         except self._obstore.exceptions.NotFoundError:
             return None
         except Exception:  # noqa: BLE001  # s3fs makes the same request next, and its error is the one that counts
             self._rests_until = time.monotonic() + REST_S
             return None
 
-    async def _listed(self, path: str, seconds: float) -> list[dict[str, Any]] | None:
+    def _listed(self, path: str) -> list[dict[str, Any]] | None:
         key = path.partition("/")[2]
-        found = await self._answer(self._list(key), seconds)
+        found = self._answer(lambda: self._obstore.list_with_delimiter(self._store(), key or None))
         if found is None:
             return None
         files = [{"name": each["path"], "size": each["size"], "type": "file", "LastModified": each["last_modified"],
@@ -154,36 +190,11 @@ class S3Client:
             return None
         return [each | {"name": f"{self.bucket}/{each['name']}"} for each in files + directories]
 
-    async def _list(self, key: str) -> ListResult[Sequence[ObjectMeta]]:
-        return await self._obstore.list_with_delimiter_async(self._store(), key or None)
+    def _get(self, path: str, most_bytes: int) -> bytes | None:
+        def get() -> bytes:
+            found = self._obstore.get(self._store(), path.partition("/")[2])
+            if found.meta["size"] > most_bytes:
+                raise TooLarge(found.meta["size"])
+            return bytes(found.bytes())
 
-    async def _all(
-        self, paths: Sequence[str], most_bytes: int, together: int, seconds: float
-    ) -> dict[str, bytes | SnapscopeError]:
-        waiting, answers, total = iter(paths), dict[str, bytes | SnapscopeError](), 0
-
-        async def several(some: Iterator[str]) -> None:
-            nonlocal total
-            for path in some:  # all share one iterator
-                if not self.usable or total > together:
-                    return
-                try:
-                    content = await self._answer(self._get(path, most_bytes), seconds)
-                except TooLarge as error:
-                    answers[path] = too_large(error, most_bytes, path)
-                    continue
-                except SnapscopeError as error:
-                    answers[path] = error
-                    continue
-                if content is not None:
-                    answers[path] = content
-                    total += len(content)
-
-        await asyncio.gather(*(several(waiting) for _ in range(min(IN_FLIGHT, len(paths)))))
-        return answers
-
-    async def _get(self, path: str, most_bytes: int) -> bytes:
-        found = await self._obstore.get_async(self._store(), path.partition("/")[2])
-        if found.meta["size"] > most_bytes:
-            raise TooLarge(found.meta["size"])
-        return bytes(await found.bytes_async())
+        return self._answer(get)

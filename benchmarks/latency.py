@@ -1,0 +1,218 @@
+"""Benchmark a table of 10,000 snapshots on a store that answers each request after 30 ms: seconds and requests.
+
+    python benchmarks/latency.py [--delay-ms 30] [--rounds 3] [--questions open,plan]
+
+The store is a small S3 server in memory, in a process of its own. Each question is asked in a fresh process with an
+empty cache, right after a bare asyncio loop over obstore that issues only the GETs of the objects that the question
+needs, 256 at a time. Output: median seconds with the spread, the median of the rounds' ratios to that loop, and the
+requests. The table's metadata is written from a seed, which takes a minute; `--warehouse DIRECTORY` keeps it for the
+next run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.support import builders, memory_s3
+
+AT_ONCE = 256
+PLACE = f"s3://{memory_s3.BUCKET}/t"
+STATE = builders.STATES["10,000 snapshots"]
+_SPAWN = multiprocessing.get_context("spawn")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--delay-ms", type=float, default=30)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--warehouse", type=Path, help="where the table is, or is written")
+    parser.add_argument("--questions", default=",".join(QUESTIONS))
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="snapscope-bench-") as folder:
+        warehouse = args.warehouse or Path(folder) / "warehouse"
+        if not warehouse.exists():
+            warehouse.mkdir()
+            STATE.build(warehouse)
+        with server(STATE.location(warehouse), args.delay_ms / 1000) as ask:
+            where = f"{platform.machine()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.0f}"
+            print(f"{where}; {args.delay_ms:g} ms a request, {args.rounds} rounds")
+            measure(ask, args.questions.split(","), args.rounds, Path(folder))
+
+
+def measure(ask: Callable[..., Any], names: Sequence[str], rounds: int, folder: Path) -> None:
+    environment = ask("leads")
+    needed = {"open": ask("names", "t/snapshot/snapshot-"), "plan": ask("names", "t/snapshot/", "t/manifest/")}
+    needed |= {"reopen": [], "as of": []}
+    print(f"{'question':34} {'requests':>8} {'seconds':>8} {'bare GETs':>9} {'seconds':>8} {'ratio':>6}")
+    for name in names:
+        question = QUESTIONS[name]
+        taken: list[tuple[float, float]] = []
+        requests, gets = 0, needed[name]
+        for _ in range(rounds):
+            cache = tempfile.mkdtemp(dir=folder)
+            own = {**environment, "SNAPSCOPE_CACHE": cache, "SNAPSCOPE_STATE": cache}
+            if name == "reopen":
+                in_process(own, QUESTIONS["open"])
+                ask("commit")
+            bare = in_process(own, bare_loop, gets) if gets else (0.0, 0)
+            ask("taken")
+            seconds, answer = in_process(own, question)
+            seen = [(method, unquote(path)) for method, path in ask("taken")]
+            requests = len(seen)
+            taken.append((seconds, bare[0]))
+        middle = statistics.median(seconds for seconds, _ in taken)
+        spread = f"({min(taken)[0]:.2f} to {max(taken)[0]:.2f})"
+        line = f"{name:20} {answer!s:>13} {requests:>8,} {middle:>8.2f} {len(gets):>9,}"
+        if gets:
+            ratio = statistics.median(seconds / bare for seconds, bare in taken)
+            line += f" {statistics.median(bare for _, bare in taken):>8.2f} {ratio:>5.2f}x"
+        print(f"{line}  {spread}")
+        kinds = sorted({method for method, _ in seen})
+        print(f"  {', '.join(f'{sum(m == kind for m, _ in seen):,} {kind}' for kind in kinds)}; "
+              f"{sum('list-type' in path for _, path in seen)} of them listings")  # fmt: skip
+
+
+# questions, each in a process of its own --------------------------------------------------------------------------
+
+
+def opened() -> object:
+    from core.table import open_table
+
+    return len(open_table(PLACE).heads().main.snapshots)
+
+
+def planned() -> object:
+    from core.model.actions import Expire
+    from core.table import open_table
+
+    plan = open_table(PLACE).preview(Expire(retain_max=1, retain_min=1), 4_000_000_000_000)
+    return len(plan.frees)
+
+
+def as_of() -> object:
+    from core.table import open_table, resolve
+
+    return resolve(open_table(PLACE).heads(), "time:2026-02-01T12:00:00Z").point
+
+
+QUESTIONS: Mapping[str, Callable[[], object]] = {"open": opened, "plan": planned, "reopen": opened, "as of": as_of}
+
+
+def bare_loop(paths: Sequence[str]) -> int:
+    """Read these objects, 256 at a time, and nothing else."""
+    from obstore.store import S3Store
+
+    store = S3Store(
+        memory_s3.BUCKET, endpoint=os.environ["AWS_ENDPOINT_URL"], virtual_hosted_style_request=False,
+        client_options={"allow_http": True},
+    )  # fmt: skip
+
+    async def several(waiting: Any) -> int:
+        size = 0
+        for path in waiting:
+            size += len(await (await store.get_async(path)).bytes_async())
+        return size
+
+    async def everything() -> int:
+        waiting = iter(paths)
+        return sum(await asyncio.gather(*(several(waiting) for _ in range(AT_ONCE))))
+
+    return asyncio.run(everything())
+
+
+def in_process(environment: Mapping[str, str], work: Callable[..., object], *given: Any) -> tuple[float, Any]:
+    """Do work in a fresh process, and return its seconds without imports, and its answer."""
+    ours, theirs = _SPAWN.Pipe()
+    child = _SPAWN.Process(target=_child, args=(theirs, dict(environment), work, given))
+    child.start()
+    theirs.close()
+    try:
+        found: tuple[float, Any] = ours.recv()
+    finally:
+        child.join()
+    return found
+
+
+def _child(answers: Connection, environment: Mapping[str, str], work: Callable[..., object], given: Any) -> None:
+    os.environ.update(environment)
+    import obstore.store
+    import s3fs
+
+    import core.formats.paimon.format
+    import core.table
+
+    assert all((obstore.store, s3fs, core.formats.paimon.format, core.table))
+    started = time.perf_counter()
+    answer = work(*given)
+    answers.send((time.perf_counter() - started, answer))
+
+
+# the server, in a process of its own ------------------------------------------------------------------------------
+
+
+@contextmanager
+def server(table: Path, delay_s: float) -> Any:
+    """Start the server with the metadata of a table, and yield a function that sends it a command."""
+    ours, theirs = _SPAWN.Pipe()
+    child = _SPAWN.Process(target=_serve, args=(theirs, table, delay_s), daemon=True)
+    child.start()
+
+    def ask(*words: Any) -> Any:
+        ours.send(words)
+        return ours.recv()
+
+    try:
+        yield ask
+    finally:
+        child.terminate()
+        child.join()
+
+
+def _serve(commands: Connection, table: Path, delay_s: float) -> None:
+    objects = {
+        f"t/{path.relative_to(table)}": path.read_bytes()
+        for folder in ("schema", "snapshot", "tag", "manifest")
+        for path in (table / folder).iterdir()
+    }
+    with memory_s3.serving(objects, delay_s) as serving:
+        newest = 10_000
+        while True:
+            word, *given = commands.recv()
+            match word:
+                case "leads":
+                    commands.send(serving.leads)
+                case "taken":
+                    commands.send(serving.taken())
+                case "names":
+                    commands.send([name for name in serving.names() if name.startswith(tuple(given))])
+                case "commit":
+                    if not given:
+                        newest += 1
+                        document = json.loads(serving.objects[f"t/snapshot/snapshot-{newest - 1}"])
+                        serving.objects[f"t/snapshot/snapshot-{newest}"] = json.dumps(
+                            {**document, "id": newest}
+                        ).encode()
+                        serving.objects["t/snapshot/LATEST"] = str(newest).encode()
+                        serving._names = None
+                    commands.send(newest)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""A small S3 server in memory that answers each request after a fixed time, for benchmarks and tests of latency.
+
+    with serving({"t/snapshot/snapshot-1": b"…"}, delay_s=0.03) as server:
+        Store("s3://lake/t")   # with the environment `server.leads`
+        server.taken()         # the requests since the last call
+
+It knows what clients ask of one bucket: GET of whole objects, HEAD, ListObjectsV2, PUT (also only if the name is free),
+DELETE and DeleteObjects. It checks no signatures. Requests wait at the same time, however many there are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import bisect
+import hashlib
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from urllib.parse import parse_qs, unquote
+from xml.sax.saxutils import escape, unescape
+
+BUCKET = "lake"
+PAGE = 1000  # names in one page of a listing, as in S3
+_KEYS = re.compile(b"<Key>(.*?)</Key>")
+_LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
+_IF_FREE = re.compile(rb"(?i)\r\nif-none-match: *\*")
+_METADATA = re.compile(rb"(?i)\r\n(x-amz-meta-[^:]+): *([^\r]*)")
+_TIME = "Thu, 01 Jan 2026 00:00:00 GMT"
+
+
+@dataclass
+class Server:
+    """What the server holds, and what it was asked: (method, path with query)."""
+
+    objects: dict[str, bytes]
+    delay_s: float
+    url: str = ""
+    seen: list[tuple[str, str]] = field(default_factory=list)
+    metadata: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    refuses: frozenset[str] = frozenset()  # keys that a client may not delete
+    most_at_once: int = 0  # requests that waited at the same time
+    _waiting: int = 0
+    _open: set[asyncio.Transport] = field(default_factory=set)
+    _names: list[str] | None = None
+
+    @property
+    def leads(self) -> Mapping[str, str]:
+        """The environment that leads clients here."""
+        return {
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_ACCESS_KEY_ID": "key",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+            "AWS_REGION": "us-east-1",
+        }
+
+    def taken(self) -> list[tuple[str, str]]:
+        """Return the requests since the last call."""
+        found, self.seen = self.seen, []
+        return found
+
+    def names(self) -> list[str]:
+        if self._names is None:
+            self._names = sorted(self.objects)
+        return self._names
+
+    def answer(self, method: str, target: str, head: bytes, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+        path, _, query = target.partition("?")
+        key = unquote(path).removeprefix(f"/{BUCKET}").removeprefix("/")
+        asked = {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
+        if method == "GET" and not key:
+            return self._listed(asked) if "list-type" in asked else (404, [], _error("NoSuchConfiguration"))
+        if method == "POST" and "delete" in asked:
+            return self._deleted_many(body)
+        if method in ("GET", "HEAD"):
+            return self._got(key)
+        if method == "PUT":
+            if key in self.objects and _IF_FREE.search(head):
+                return 412, [], _error("PreconditionFailed")
+            self._names = None
+            self.objects[key] = body
+            self.metadata[key] = [(name.decode(), value.decode()) for name, value in _METADATA.findall(head)]
+            return 200, [("ETag", _etag(body))], b""
+        if method == "DELETE":
+            if key in self.refuses:
+                return 403, [], _error("AccessDenied")
+            self._names = None
+            self.objects.pop(key, None)
+            return 204, [], b""
+        return 501, [], _error("NotImplemented")
+
+    def _got(self, key: str) -> tuple[int, list[tuple[str, str]], bytes]:
+        data = self.objects.get(key)
+        if data is None:
+            return 404, [], _error("NoSuchKey")
+        return 200, [("ETag", _etag(data)), ("Last-Modified", _TIME), *self.metadata.get(key, [])], data
+
+    def _deleted_many(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+        answer = []
+        for key in (unescape(found.decode()) for found in _KEYS.findall(body)):
+            if key in self.refuses:
+                answer.append(f"<Error><Key>{escape(key)}</Key><Code>AccessDenied</Code><Message>no</Message></Error>")
+            elif self.objects.pop(key, None) is not None:
+                self._names = None
+        return 200, [("Content-Type", "application/xml")], f"<DeleteResult>{''.join(answer)}</DeleteResult>".encode()
+
+    def _listed(self, asked: Mapping[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
+        prefix, delimiter = asked.get("prefix", ""), asked.get("delimiter", "")
+        most = min(int(asked.get("max-keys", PAGE)), PAGE)
+        names, after = self.names(), asked.get("continuation-token", asked.get("start-after", ""))
+        at = max(bisect.bisect_left(names, prefix), bisect.bisect_right(names, after))
+        found: list[str] = []
+        while at < len(names) and names[at].startswith(prefix) and len(found) < most:
+            name = names[at]
+            cut = name.find(delimiter, len(prefix)) if delimiter else -1
+            if cut >= 0:
+                common = name[: cut + 1]
+                found.append(f"<CommonPrefixes><Prefix>{escape(common)}</Prefix></CommonPrefixes>")
+                after = f"{common}\U0010ffff"
+                at = bisect.bisect_left(names, after)
+            else:
+                data = self.objects[name]
+                found.append(
+                    f"<Contents><Key>{escape(name)}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>"
+                    f"<ETag>{escape(_etag(data))}</ETag><Size>{len(data)}</Size></Contents>"
+                )
+                after, at = name, at + 1
+        more = at < len(names) and names[at].startswith(prefix)
+        token = f"<NextContinuationToken>{escape(after)}</NextContinuationToken>" if more else ""
+        inner = "".join(found)
+        text = (
+            '<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+            f"<Name>{BUCKET}</Name><Prefix>{escape(prefix)}</Prefix><KeyCount>{len(found)}</KeyCount>"
+            f"<MaxKeys>{most}</MaxKeys><IsTruncated>{str(more).lower()}</IsTruncated>{token}{inner}</ListBucketResult>"
+        )
+        return 200, [("Content-Type", "application/xml")], text.encode()
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, server: Server) -> None:
+        self.server, self.buffer = server, b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self.server._open.add(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.server._open.discard(self.transport)
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        head, separator, rest = self.buffer.partition(b"\r\n\r\n")
+        if not separator:
+            return
+        length = _LENGTH.search(head)
+        size = int(length[1]) if length else 0
+        if len(rest) < size:
+            if b"100-continue" in head.lower() and not rest:
+                self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            return
+        self.buffer = rest[size:]
+        method, target, _ = head.partition(b"\r\n")[0].decode().split(" ")
+        server = self.server
+        server.seen.append((method, target))
+        server._waiting += 1
+        server.most_at_once = max(server.most_at_once, server._waiting)
+        asyncio.get_running_loop().call_later(server.delay_s, self._send, method, target, head, rest[:size])
+
+    def _send(self, method: str, target: str, head: bytes, body: bytes) -> None:
+        self.server._waiting -= 1
+        status, headers, answer = self.server.answer(method, target, head, body)
+        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {value}" for name, value in headers)]
+        if status != 204:
+            lines.append(f"Content-Length: {len(answer)}")
+        self.transport.write("\r\n".join(lines).encode() + b"\r\n\r\n" + (b"" if method == "HEAD" else answer))
+
+
+@contextmanager
+def serving(objects: Mapping[str, bytes], delay_s: float = 0.0) -> Iterator[Server]:
+    """Serve these objects on a free port of this machine, in a thread."""
+    server = Server(dict(objects), delay_s)
+    loop = asyncio.new_event_loop()
+
+    async def begin() -> asyncio.Server:
+        return await loop.create_server(lambda: _Connection(server), "127.0.0.1", 0, backlog=1024)
+
+    async def end() -> None:
+        listening.close()
+        for transport in list(server._open):
+            transport.abort()
+        while server._open:
+            await asyncio.sleep(0)
+
+    listening = loop.run_until_complete(begin())
+    server.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.run_until_complete(end())
+        loop.close()
+
+
+def _etag(data: bytes) -> str:
+    return f'"{hashlib.md5(data).hexdigest()}"'
+
+
+def _error(code: str) -> bytes:
+    return f"<Error><Code>{code}</Code><Message>{code}</Message></Error>".encode()
