@@ -1,25 +1,28 @@
 """Read many immutable metadata files in batches, with a cache of remote files on the local disk.
 
-Invariant: a file named by a UUID never changes, so a remote file is cached permanently under its URL and size. A short
-read is never cached.
+Invariant: a file named by a UUID never changes, so a remote file is cached under its URL and size. A short read is
+never cached.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from core.errors import Corrupt, SnapscopeError
 from core.model.intervals import Ints, Mask
-from core.paths import cache_dir, private
+from core.storage import kept_contents, time_limits
+from core.storage.local_disk import InMemory
 from core.storage.store import Store
 
+T = TypeVar("T")
+A = TypeVar("A")
 _BATCH_BYTES, _BATCH_FILES = 128 << 20, 2048
 
 
@@ -129,23 +132,26 @@ def add_unlisted(
                 sizes[name] = found
 
 
-def local_copies(
+def sources(
     store: Store, directory: str, names: Sequence[str], sizes: Mapping[str, int], errors: dict[str, SnapscopeError]
 ) -> tuple[list[str], list[str]]:
-    """Return the local paths and the names of those files of a directory that could be read.
+    """Return those files of a directory that could be read, for a decoder, and their names.
 
-    A remote file is downloaded into the cache first. Files that cannot be read go to `errors`.
+    Local files are named by their paths; remote ones come with their content, from the local disk if it was read
+    before. Files that cannot be read go to `errors`.
     """
     below = f"{directory}/" if directory else ""
     if store.is_local:
         return [store.full(below + name) for name in names], list(names)
-    folder = private(cache_dir() / "manifests")
-    target = {name: folder / _address(store.url(below + name), sizes[name]) for name in names}
-    missing = {below + name: name for name in names if not target[name].exists()}
+    urls = {name: store.url(below + name) for name in names}
+    marks = {urls[name]: str(sizes[name]) for name in names}
+    kept = kept_contents.find(marks)
+    new: dict[str, bytes] = {}
+    missing = {below + name: name for name in names if urls[name] not in kept}
     for path, content in store.read_many(list(missing)).items():
         name = missing[path]
         if not isinstance(content, SnapscopeError) and len(content) != sizes[name]:
-            # A truncated response may be a valid Avro file with fewer records, and this cache is never invalidated.
+            # A truncated response may be a valid Avro file with fewer records.
             content = Corrupt(
                 "{sizes:,} bytes are listed, but {content:,} were read.",
                 sizes=sizes[name],
@@ -155,14 +161,25 @@ def local_copies(
             )
         if isinstance(content, SnapscopeError):
             errors[name] = content
-            continue
-        handle, temporary = tempfile.mkstemp(dir=folder)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, target[name])
-    found = [name for name in names if name not in errors]
-    return [str(target[name]) for name in found], found
+        else:
+            new[urls[name]] = content
+    if new:
+        kept_contents.keep(new, marks)
+    kept |= new
+    found = [name for name in names if urls[name] in kept]
+    return [InMemory.of(below + name, kept[urls[name]]) for name in found], found
 
 
-def _address(url: str, size: int) -> str:
-    return hashlib.sha256(f"{url}#{size}".encode()).hexdigest()
+def ahead(store: Store, batches: Iterable[T], fetch: Callable[[T], A]) -> Iterator[A]:
+    """Yield what `fetch` returns for each batch; on a remote store, fetch the next one while the caller uses this."""
+    if store.is_local:
+        yield from map(fetch, batches)
+        return
+    waiting: time_limits.Waiting[A] | None = None
+    for batch in batches:
+        following = time_limits.begin(store.location, time_limits.limit_s(), partial(fetch, batch), sys.maxsize)
+        if waiting is not None:
+            yield waiting.answer()
+        waiting = following
+    if waiting is not None:
+        yield waiting.answer()

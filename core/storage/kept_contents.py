@@ -1,7 +1,8 @@
-"""Contents of small remote files on the local disk, for as long as listings show the checksum they have.
+"""Contents of small remote files on the local disk, for as long as listings show what they showed when it was read.
 
-Invariant: a content is returned only if its MD5 is the one that a listing made just now shows for that file, so it is
-what a read would return. A cache that cannot be used costs reads, never an answer.
+Invariant: a content is returned only if it fits the mark that a listing made just now shows for that file: its MD5, or,
+for files that are never replaced, its size. So it is what a read would return. A cache that cannot be used costs reads,
+never an answer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextlib import closing
 
 from core.paths import cache_dir, private
 
-MOST_BYTES = 256 << 20
+MOST_BYTES = 1 << 30
 _AT_ONCE = 500  # names in one statement
 _MD5 = re.compile("[0-9a-f]{32}")
 _TABLE = "create table if not exists contents (url text, md5 text, content blob, primary key (url, md5))"
@@ -27,7 +28,7 @@ def checksum(etag: object) -> str | None:
 
 
 def find(wanted: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the kept contents by URL; `wanted` has the MD5 that each must have."""
+    """Return the kept contents by URL; `wanted` has the mark that each must fit: an MD5, or a size as text."""
     found: dict[str, bytes] = {}
     urls = list(wanted)
     try:
@@ -36,15 +37,15 @@ def find(wanted: Mapping[str, str]) -> dict[str, bytes]:
                 some = urls[begin : begin + _AT_ONCE]
                 marks = ",".join("?" * len(some))
                 rows = database.execute(f"select url, md5, content from contents where url in ({marks})", some)
-                found |= {url: content for url, md5, content in rows if md5 == wanted[url] == _md5(content)}
+                found |= {url: content for url, md5, content in rows if md5 == wanted[url] and _fits(content, md5)}
     except (sqlite3.Error, OSError):  # the store is read instead
         return {}
     return found
 
 
 def keep(contents: Mapping[str, bytes], listed: Mapping[str, str]) -> None:
-    """Keep those contents whose MD5 is the listed one: others were replaced between the listing and the read."""
-    rows = [(url, listed[url], content) for url, content in contents.items() if _md5(content) == listed[url]]
+    """Keep those contents that fit the listed mark: others were replaced between the listing and the read."""
+    rows = [(url, listed[url], content) for url, content in contents.items() if _fits(content, listed[url])]
     try:
         with closing(_opened()) as database, database:
             database.executemany("insert or replace into contents values (?, ?, ?)", rows)
@@ -56,8 +57,10 @@ def keep(contents: Mapping[str, bytes], listed: Mapping[str, str]) -> None:
         return
 
 
-def _md5(content: bytes) -> str:
-    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+def _fits(content: bytes, mark: str) -> bool:
+    if _MD5.fullmatch(mark):
+        return hashlib.md5(content, usedforsecurity=False).hexdigest() == mark
+    return str(len(content)) == mark
 
 
 def _opened() -> sqlite3.Connection:

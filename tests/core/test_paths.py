@@ -19,7 +19,8 @@ from core import paths, user_state
 from core.execution.journal import Journal
 from core.execution.table_lock import locked
 from core.paths import is_within
-from core.storage.decoded_files import local_copies
+from core.storage import local_disk
+from core.storage.decoded_files import sources
 from core.storage.store import Store
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -61,8 +62,8 @@ def test_whatever_is_kept_is_closed_to_others(state_dir: Path, tmp_path: Path) -
     (tmp_path / "manifest-1").write_bytes(b"abc")
     remote = Store(f"memory://{tmp_path.name}")
     remote._fs.pipe_file(f"/{tmp_path.name}/manifest-1", b"abc")
-    copies, _ = local_copies(remote, "", ["manifest-1"], {"manifest-1": 3}, {})
-    assert Path(copies[0]).read_bytes() == b"abc"
+    copies, _ = sources(remote, "", ["manifest-1"], {"manifest-1": 3}, {})
+    assert local_disk.read(copies[0]) == b"abc"
     assert is_open(paths.cache_dir()) == []
 
 

@@ -17,7 +17,7 @@ from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats.avro import decode as avro
 from core.formats.avro.decode import AvroColumn
 from core.formats.iceberg.file_paths import TableLocation
-from core.storage.decoded_files import Loaded, add_unlisted, by_file, by_size, gathered, local_copies
+from core.storage.decoded_files import Loaded, add_unlisted, by_file, by_size, gathered, sources
 
 EXISTING, ADDED, DELETED = 0, 1, 2
 DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
@@ -134,7 +134,7 @@ def _local(
         joint = f"{directory}/" if directory else ""
         store, below = place.opened(directory)
         own_errors: dict[str, SnapscopeError] = {}
-        some, got = local_copies(store, below, names, {name: sizes[joint + name] for name in names}, own_errors)
+        some, got = sources(store, below, names, {name: sizes[joint + name] for name in names}, own_errors)
         errors.update({joint + name: error for name, error in own_errors.items()})
         files += some
         found += [joint + name for name in got]

@@ -21,7 +21,7 @@ from core.formats.avro import decode as avro
 from core.formats.avro.container import fields_of
 from core.formats.avro.decode import AvroColumn, Decoded
 from core.formats.paimon import layout
-from core.storage.decoded_files import Loaded, add_unlisted, by_file, by_size, gathered, local_copies
+from core.storage.decoded_files import Loaded, add_unlisted, ahead, by_file, by_size, gathered, sources
 from core.storage.store import Store
 
 ADD, DELETE = 0, 1
@@ -166,9 +166,15 @@ class PaimonManifests:
             elif (name, sizes[name]) not in kept:
                 wanted.append(name)
         done = 0
-        for some in by_size(wanted, sizes):
-            self._decode(some, columns, sizes, errors)
-            done += len(some)
+
+        def fetch(some: list[str]) -> tuple[list[str], list[str], int, dict[str, SnapscopeError]]:
+            unread: dict[str, SnapscopeError] = {}
+            return *sources(self.store, layout.MANIFEST, some, sizes, unread), len(some), unread
+
+        for paths, found, count, unread in ahead(self.store, by_size(wanted, sizes), fetch):
+            errors |= unread
+            self._decode(paths, found, columns, sizes, errors)
+            done += count
             if progress is not None:
                 progress(done, len(wanted))
         schema = pa.schema([(column.name, column.type) for column in columns])
@@ -180,12 +186,12 @@ class PaimonManifests:
 
     def _decode(
         self,
-        names: Sequence[str],
+        paths: Sequence[str],
+        found: Sequence[str],
         columns: tuple[AvroColumn, ...],
         sizes: Mapping[str, int],
         errors: dict[str, SnapscopeError],
     ) -> None:
-        paths, found = local_copies(self.store, layout.MANIFEST, names, sizes, errors)
         decoded = _read(paths, columns)
         for number, error in decoded.errors.items():
             errors[found[number]] = error
