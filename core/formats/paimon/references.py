@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from core.errors import Corrupt
+from core.errors import Corrupt, SnapscopeError
 from core.formats import unpack_limits
 from core.formats.paimon import layout
 from core.formats.paimon.capabilities import PAIMON
@@ -43,8 +43,8 @@ def read(store: Store, *, patience_s: float = 0.0, gone: Collection[str] = ()) -
 
     A file that does not parse is read again for up to `patience_s` seconds, because some writers rewrite tags and hints
     in place and a reader can see half of one. The same applies to a file that is listed but not found. If it remains
-    listed, it is unreadable, unless the caller has deleted it (`gone`). Without patience, remote snapshots that are
-    listed with the checksum they had come from the local disk.
+    listed, it is unreadable, unless the caller has deleted it (`gone`). Without patience, remote snapshots, tags and
+    schemas that are listed with the checksum they had come from the local disk.
     """
     references: dict[str, bytes] = {}
     patience = Patience(store, time.monotonic() + patience_s, gone, keeps=patience_s == 0)
@@ -101,8 +101,13 @@ class _Reader:
     def line(self, branch: str) -> Line:
         unreadable: list[Unreadable] = []
         warnings: list[Problem] = []
-        hints = self.store.read_many([layout.hint(branch, name) for name in (layout.EARLIEST, layout.LATEST)], HINT)
-        hinted = [int(text) for text in map(number, hints.values()) if text is not None]
+        latest = self.store.read_many([layout.hint(branch, layout.LATEST)], HINT)  # may be newer than a listing
+        hints = dict[str, bytes | SnapscopeError]()
+
+        def hinted() -> list[int]:
+            hints.update(self.patience.contents([layout.hint(branch, layout.EARLIEST)], HINT) | latest)
+            return [int(text) for text in map(number, hints.values()) if text is not None]
+
         snapshots = self._numbered(branch, layout.SNAPSHOT, snapshot_of, unreadable, warnings, hinted)
         # Changelogs end where snapshots begin, and a schema that a snapshot refers to must exist.
         begin = min(snapshots, default=None)
@@ -110,7 +115,7 @@ class _Reader:
         tags = self._named(branch, layout.TAG, tag_of, unreadable, warnings)
         points = [*snapshots.values(), *changelogs.values(), *(tag.snapshot for tag in tags)]
         of_points = {each.schema_id for each in points}
-        schemas = self._numbered(branch, layout.SCHEMA, schema_of, unreadable, warnings, of_points)
+        schemas = self._numbered(branch, layout.SCHEMA, schema_of, unreadable, warnings, lambda: of_points)
         consumers = self._named(branch, layout.CONSUMER, consumer_of, unreadable, warnings)
         ids = sorted({*snapshots, *(int(each.name) for each in unreadable if each.kind == layout.SNAPSHOT)})
         warnings += problems(branch, ids, hints) + gaps(branch, ids)
@@ -132,7 +137,7 @@ class _Reader:
         parse: Callable[[str, bytes, str], T],
         unreadable: list[Unreadable],
         warnings: list[Problem],
-        hinted: Iterable[int] = (),
+        hinted: Callable[[], Iterable[int]] = tuple,
         end: int | None = None,
     ) -> dict[int, T]:
         """Return all files of a kind by number.
@@ -141,8 +146,9 @@ class _Reader:
         object store may be stale; that of a local disk is not.
         """
         directory = f"{layout.branch_dir(branch)}{kind}"
-        names = {str(each): f"{directory}/{kind}-{each}" for each in hinted}
-        for entry in self.patience.entries(directory) or ():
+        entries = self.patience.entries(directory) or ()
+        names = {str(each): f"{directory}/{kind}-{each}" for each in hinted()}
+        for entry in entries:
             suffix = _suffix(entry, kind)
             if suffix is not None and NUMBER.fullmatch(suffix):
                 names[suffix] = f"{directory}/{entry.name}"

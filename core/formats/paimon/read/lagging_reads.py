@@ -14,10 +14,11 @@ from core.errors import NotFound, SnapscopeError
 from core.formats.paimon import layout
 from core.storage import kept_contents, presence
 from core.storage.file_systems import DirectoryEntry
+from core.storage.size_limits import DOCUMENT
 from core.storage.store import Store
 
 LAG_S = 0.2  # minimum time that a listing is assumed to be stale
-_WRITTEN_ONCE = (layout.SNAPSHOT, layout.CHANGELOG, layout.SCHEMA)  # tags, consumers and hints are replaced
+_KEPT = (layout.SNAPSHOT, layout.CHANGELOG, layout.SCHEMA, layout.TAG)  # consumers change more often than they stay
 T = TypeVar("T")
 
 
@@ -30,7 +31,7 @@ class Patience:
     gone: Collection[str] = ()
     listed: set[str] = field(default_factory=set)  # paths in the listings of this pass
     keeps: bool = False  # whether the local disk may answer; a change that is being run reads the store itself
-    checksums: dict[str, str] = field(default_factory=dict)  # of listed files, where their names are not replaced
+    checksums: dict[str, str] = field(default_factory=dict)  # of listed files
 
     def entries(self, directory: str) -> list[DirectoryEntry] | None:
         """List a directory; None if it is absent although its parent listed it before.
@@ -54,18 +55,18 @@ class Patience:
 
     def _noted(self, directory: str, found: list[DirectoryEntry]) -> list[DirectoryEntry]:
         self.listed.update(f"{directory}/{entry.name}" for entry in found)
-        if self.keeps and directory.rpartition("/")[2] in _WRITTEN_ONCE:
+        if self.keeps and directory.rpartition("/")[2] in _KEPT:
             self.checksums |= {f"{directory}/{each.name}": each.md5 for each in found if each.md5 is not None}
         return found
 
-    def _contents(self, paths: Sequence[str]) -> dict[str, bytes | SnapscopeError]:
+    def contents(self, paths: Sequence[str], most_bytes: int = DOCUMENT) -> dict[str, bytes | SnapscopeError]:
         """Read files; those with the listed checksum that they had when last read come from the local disk."""
         urls = {path: self.store.url(path) for path in paths if path in self.checksums}
         if not urls:
-            return self.store.read_many(paths)
+            return self.store.read_many(paths, most_bytes)
         listed = {url: self.checksums[path] for path, url in urls.items()}
         kept = kept_contents.find(listed)
-        found = self.store.read_many([path for path in paths if urls.get(path) not in kept])
+        found = self.store.read_many([path for path in paths if urls.get(path) not in kept], most_bytes)
         new = {urls[path]: content for path, content in found.items() if path in urls and isinstance(content, bytes)}
         if new:
             kept_contents.keep(new, listed)
@@ -84,7 +85,7 @@ class Patience:
         while waiting:
             failed: dict[str, SnapscopeError] = {}
             absent: dict[str, str] = {}
-            found = self._contents(list(waiting.values()))
+            found = self.contents(list(waiting.values()))
             for name, path in waiting.items():
                 content = found[path]
                 if isinstance(content, SnapscopeError):

@@ -1,0 +1,81 @@
+"""Tables on a store far away: what is asked of it, and what the local disk answers instead."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.table import open_table
+from tests.support import memory_s3
+from tests.support.builders import TableBuilder
+
+PLACE = f"s3://{memory_s3.BUCKET}/t"
+DELAY_S = 0.2
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s3.Server]:
+    """60 snapshots and 40 tags."""
+    table = TableBuilder(tmp_path / "t")
+    for number in range(60):
+        table.commit([table.file(write=False)], hints=number == 59)
+        if number < 40:
+            table.tag(f"v{number}")
+    paths = [path for path in table.root.rglob("*") if path.is_file()]
+    objects = {f"t/{path.relative_to(table.root)}": path.read_bytes() for path in paths}
+    with memory_s3.serving(objects) as found:
+        for name, value in found.leads.items():
+            monkeypatch.setenv(name, value)
+        yield found
+
+
+def read(server: memory_s3.Server) -> list[str]:
+    """The objects that were read since the last call."""
+    return [path.partition("/t/")[2] for method, path in server.taken() if method == "GET" and "list-type" not in path]
+
+
+def test_reopening_reads_only_what_a_listing_shows_to_be_new(server: memory_s3.Server) -> None:
+    before = open_table(PLACE).history()
+    assert sorted(read(server)) == [name.removeprefix("t/") for name in server.names()]  # each once
+    again = open_table(PLACE).history()
+    assert sorted(read(server)) == ["snapshot/LATEST"]
+    assert again.heads.lines == before.heads.lines
+    assert again.objects.equals(before.objects)
+    moved = {**json.loads(server.objects["t/tag/tag-v3"]), "commitUser": "someone else"}
+    server.objects["t/tag/tag-v3"] = json.dumps(moved).encode()
+    line = open_table(PLACE).heads().main
+    assert sorted(read(server)) == ["snapshot/LATEST", "tag/tag-v3"]
+    assert [tag.snapshot.commit_user for tag in line.tags if tag.name == "v3"] == ["someone else"]
+    open_table(PLACE).heads(patience_s=0.01)  # as a change reads them
+    assert {"tag/tag-v5", "snapshot/snapshot-7", "snapshot/EARLIEST"} <= set(read(server))
+
+
+def test_many_files_are_asked_for_at_once(server: memory_s3.Server) -> None:
+    open_table(PLACE).heads()
+    server.delay_s = DELAY_S
+    server.most_at_once = 0
+    began = time.monotonic()
+    open_table(PLACE).heads(patience_s=0.01)
+    assert server.most_at_once >= 60
+    assert time.monotonic() - began < 60 * DELAY_S  # one after another
+
+
+def test_a_file_of_another_size_than_listed_is_not_kept(server: memory_s3.Server) -> None:
+    name = next(name for name in server.names() if "manifest/manifest-list" in name)
+    whole, listing = server.objects[name], server._listed
+
+    def longer(asked: dict[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
+        server.objects[name] = whole + b"\0"
+        try:
+            return listing(asked)
+        finally:
+            server.objects[name] = whole
+
+    server._listed = longer  # type: ignore[method-assign, assignment]
+    assert open_table(PLACE).history().incomplete
+    server._listed = listing  # type: ignore[method-assign]
+    assert not open_table(PLACE).history().incomplete
