@@ -64,8 +64,10 @@ class Canvas:
         return times(times_ms, self.zone) if self.ruler is None else self.ruler.at(times_ms)
 
     def told(self, times_ms: Sequence[int]) -> dict[str, Any]:
-        """Return the times for a hover text, where plotly cannot read them from the axis."""
-        return {} if self.ruler is None else {"hovertext": [units.weekday_moment(ms, self.zone) for ms in times_ms]}
+        """Return the times for a hover text, where plotly cannot read them from the axis or say their weekday."""
+        if self.ruler is None and units.is_plotlys_weekday():
+            return {}
+        return {"hovertext": [units.weekday_moment(ms, self.zone) for ms in times_ms]}
 
     def hue(self, name: str) -> str:
         return str(getattr(self.palette, name))

@@ -25,6 +25,7 @@ _SPANS = (
     (noun("hour"), 3_600_000),
     (noun("minute"), 60_000),
 )
+_WEEKDAYS = (N_("Mon"), N_("Tue"), N_("Wed"), N_("Thu"), N_("Fri"), N_("Sat"), N_("Sun"))
 _UNITS = {"d": N_("d"), "h": N_("h"), "min": N_("min"), "s": N_("s"), "ms": N_("ms")}
 
 
@@ -108,9 +109,14 @@ def moment(ms: int | None, zone: str = UTC, *, exact: bool = False) -> str:
 
 
 def weekday_moment(ms: int, zone: str = UTC) -> str:
-    """Format a time with its weekday, which the browser would otherwise do: `Sat 2026-01-03 00:00:00 UTC`."""
+    """Format a time with its weekday: `Sat 2026-01-03 00:00:00 UTC`."""
     at = when(ms, zone)
-    return moment(ms, zone) if at is None else f"{at:%a} {moment(ms, zone)}"
+    return moment(ms, zone) if at is None else f"{_(_WEEKDAYS[at.weekday()])} {moment(ms, zone)}"
+
+
+def is_plotlys_weekday() -> bool:
+    """Whether the reader's language has the names of days that plotly writes for `%a`."""
+    return all(_(day) == day for day in _WEEKDAYS)
 
 
 def wall_clock(at: dt.datetime | None) -> str:

@@ -42,7 +42,8 @@ def draw() -> None:
         with errors.boundary():
             _one(opened, line, chosen)
             plan = loading.plan(history, DeleteTags((chosen,), branch), opened.now_ms)
-            with st.expander(words.delete_tag(table_tree.inline(chosen)), icon=":material/auto_delete:"):
+            label = words.delete_tag(table_tree.inline(chosen), plan.freed_bytes, len(plan.frees))
+            with st.expander(label, icon=":material/auto_delete:"):
                 plans.draw(opened, plan, history)
                 plans.carry_out(opened, plan)
                 plans.command_of(opened, plan)

@@ -114,12 +114,17 @@ COMPARING_CANCELLED = N_("The comparison was cancelled.")
 NO_ROW_CHANGE = N_("A and B have the same rows.")
 ROW_CHANGES_NAME = "row-changes"
 ROW_SIDES: Mapping[str, str] = {"added": SIDES["added"], "removed": SIDES["removed"], "changed": N_("± changed")}
+ROW_COUNTS: Mapping[str, str] = {
+    "added": N_("{count} added"),
+    "removed": N_("{count} removed"),
+    "changed": N_("{count} changed"),
+}
 TIMES = N_("Occurrences")
 NULL = "null"
 
 
 def row_count(count: int, side: str) -> str:
-    return f"{units.count(count)} {side}"
+    return _(ROW_COUNTS[side], count=units.count(count))
 
 
 def rows_unchanged(count: int) -> str:

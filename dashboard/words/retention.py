@@ -205,7 +205,7 @@ ORPHANS_TEACH = N_(
     "Orphans are files in the table's directory that no snapshot, tag or branch names: crashed writers and deleted "
     "branches leave them. Files of a writer that has not committed yet look the same, so young ones are left alone."
 )
-ORPHANS_NONE = N_("There is no orphaned file that was last written before that.")
+ORPHANS_NONE = N_("No orphan files")
 ORPHANS_OLDER = N_("Last written before")
 ORPHANS_OLDER_HELP = N_(
     "A length such as `1 d` or `36 h`, or a time. Blank: a day. Shorter than a writer takes is unsafe."
@@ -218,3 +218,19 @@ ORPHANS_ALSO_HELP = N_(
 )
 ORPHANS_ALSO_HINT = N_("dt=2026-01-01, dt=2026-01-02")
 ORPHANS_LOOKING = N_("Listing the table's directories")
+
+
+def orphans_searched(before_ms: int, also: Sequence[str], zone: str) -> str:
+    before = units.moment(before_ms, zone)
+    if also:
+        return _(
+            "Searched: the table's metadata directories, the partitions that snapshots and tags name, and "
+            "{directories}. Age limit: files last written before {before}.",
+            directories=", ".join(also),
+            before=before,
+        )
+    return _(
+        "Searched: the table's metadata directories and the partitions that snapshots and tags name. "
+        "Age limit: files last written before {before}.",
+        before=before,
+    )

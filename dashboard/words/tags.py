@@ -80,8 +80,11 @@ def rename_tag(name: str) -> str:
     return _("Rename {name}", name=name)
 
 
-def delete_tag(name: str) -> str:
-    return _("Delete {name}: what that reclaims", name=name)
+def delete_tag(name: str, size: int, files: int) -> str:
+    if not files:
+        return _("Delete {name}: reclaims nothing", name=name)
+    told = units.plural(files, "file")
+    return _("Delete {name}: reclaims {size} in {files}", name=name, size=units.size(size), files=told)
 
 
 def tag_expires(tag: Tag, zone: str) -> str:

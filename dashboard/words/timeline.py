@@ -107,7 +107,9 @@ def dot_hover(dot: Dot, unusual: Sequence[str] = ()) -> str:
 
 
 def _when(zone: str, by_commit: bool) -> str:
-    return "%{hovertext}" if by_commit else f"%{{x|%a %Y-%m-%d %H:%M:%S}} {zone}"
+    if by_commit or not units.is_plotlys_weekday():
+        return "%{hovertext}"
+    return f"%{{x|%a %Y-%m-%d %H:%M:%S}} {zone}"
 
 
 def dot_template(kind: str, zone: str, held: bool, *, by_commit: bool = False) -> str:

@@ -75,7 +75,7 @@ def test_main_flow(demo: Path, reader: Callable[..., Reader], width: int, theme:
     me.go(NAVIGATION["tags"])
     me.choose_row(0)
     expect(page.locator(".snap-panel-title").first).to_have_text(re.compile("^tag:"))
-    page.get_by_text(re.compile("what that reclaims$")).click()
+    page.get_by_text(re.compile("^Delete .*: reclaims ")).click()
     expect(page.locator(".snap-headline").first).to_contain_text("Deletes 1 tag")
     me.check()
 

@@ -67,9 +67,7 @@ def summary(opened: OpenedTable, plan: Plan) -> None:
 
 def details(opened: OpenedTable, plan: Plan, history: History) -> None:
     """What to know before, why each version stays or goes, and every file."""
-    for level, told in (("warning", plan.warnings), ("info", plan.notes)):
-        for each in told:
-            st.html(markup.note(level, each.text))
+    notes(plan)
     if len(plan.orphans):
         with st.expander(words.held_by_nothing(len(plan.orphans))):
             st.html(markup.table(words.ORPHAN_HEADS, branches.orphans(plan)))
@@ -92,6 +90,12 @@ def details(opened: OpenedTable, plan: Plan, history: History) -> None:
     for name, tab in inputs.tabs("tab", {name: label for name, (label, _) in panes.items()}, _kind(plan)).items():
         with tab:
             panes[name][1]()
+
+
+def notes(plan: Plan) -> None:
+    for level, told in (("warning", plan.warnings), ("info", plan.notes)):
+        for each in told:
+            st.html(markup.note(level, each.text))
 
 
 def _figures(opened: OpenedTable, plan: Plan, price: Price | None) -> None:
@@ -191,8 +195,7 @@ def _verdicts(opened: OpenedTable, plan: Plan, history: History) -> None:
 
 def _files(opened: OpenedTable, plan: Plan) -> None:
     if not len(plan.frees):
-        is_of_versions = not isinstance(plan.change, CleanOrphans)
-        st.html(markup.note("info", words.NOTHING_FREED if is_of_versions else words.ORPHANS_NONE))
+        st.html(markup.note("info", words.NOTHING_FREED))
         return
     st.html(markup.table(words.KIND_HEADS, rows.freed_kinds(plan), numbers=(1,)))
     grid.draw(
@@ -222,7 +225,7 @@ def carry_out(opened: OpenedTable, plan: Plan, *, clears: str | None = None) -> 
         is_switched = permissions.server_allows(opened.listing)
         st.html(markup.note("info", words.SWITCHED_OFF if is_switched else words.WHY_NOT_HERE))
         return
-    if not plan.removes and not plan.leaves and not len(plan.frees):
+    if _is_empty(plan):
         return
     found = danger(plan, opened.ref.name)
     of = f"{plan.fingerprint[:12]}.{opened.ref.location}"  # binds clicks and typed confirmations to this plan and table
@@ -247,12 +250,19 @@ def carry_out(opened: OpenedTable, plan: Plan, *, clears: str | None = None) -> 
 
 
 def footer(opened: OpenedTable, plan: Plan) -> None:
-    """What a plan reclaims, its confirmation and its button, in sight wherever the page is scrolled to."""
+    """What a plan reclaims, its confirmation and its button, in sight wherever the page is scrolled to. Nothing for a
+    plan that changes nothing: its headline has said so."""
+    if _is_empty(plan):
+        return
     with st.container(key="plan_footer"):
         told = words.reclaims(plan.freed_bytes, len(plan.frees)) + beside(plan.freed_bytes, settings.price())
         goes = [markup.muted(words.expires_of(len(plan.goes), len(plan.points)))] if plan.goes else []
         st.html(markup.stat([markup.strong(told), *goes]))
         carry_out(opened, plan)
+
+
+def _is_empty(plan: Plan) -> bool:
+    return not plan.removes and not plan.leaves and not len(plan.frees)
 
 
 def _icon(plan: Plan) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from dashboard.charts import clusters, timeline
 from dashboard.charts.ruler import Ruler
 from dashboard.charts.time_axis import Axis, Dot, Flag, Lane, axis
 from dashboard.components.history import timeline as lanes
+from dashboard.formatting import language
 from dashboard.formatting.palette import LIGHT
 from tests.support.formats.paimon.tables import TableBuilder
 
@@ -43,6 +46,21 @@ def test_commits_seconds_apart_stand_single_and_say_their_times() -> None:
     assert figure["layout"]["xaxis"]["type"] == "linear"
     assert len(clusters.clusters(shown(UNEVEN).dots, (0, 200_000))) == 3
     go.Figure(figure)  # plotly validates it
+
+
+@pytest.mark.parametrize("by_commit", [False, True])
+def test_weekdays_are_in_the_readers_language(by_commit: bool) -> None:
+    """The browser knows the names of days in English only."""
+    asked = functools.partial(timeline.timeline, shown(UNEVEN[::3]), LIGHT, "UTC", by_commit=by_commit)
+    with ThreadPoolExecutor(1) as reader:
+        reader.submit(language.choose, "zh").result()
+        figure = reader.submit(asked).result()
+    said = [trace for trace in figure["data"] if "hovertext" in str(trace.get("hovertemplate"))]
+    assert [text for trace in said for text in trace["hovertext"]] == [
+        "周四 1970-01-01 00:00:00 UTC",
+        "周四 1970-01-01 00:01:30 UTC",
+    ]
+    assert "%a" not in str(figure)
 
 
 @pytest.mark.parametrize("by_commit", [False, True])

@@ -648,12 +648,14 @@ def tick(page: Page, row: int) -> Page:
 def test_once_a_chosen_tag_is_gone_no_other_is_chosen(open_page: Callable[..., Page], demo: Path) -> None:
     page = tick(open_page("tags", demo, writes=True, table=TITLE), 0)
     first, second = page.test.dataframe[0].value["name"]
-    assert words.delete_tag(first) in [each.label for each in page.test.expander]
     orders = tables.open_table(str(demo / "shop.db" / "orders"))
-    apply(orders, orders.preview(DeleteTags((first,)), START_MS), settle_s=0)
+    plan = orders.preview(DeleteTags((first,)), START_MS)
+    told = words.delete_tag(first, plan.freed_bytes, len(plan.frees))
+    assert told in [each.label for each in page.test.expander], "what that reclaims is told before it is opened"
+    apply(orders, plan, settle_s=0)
     page.run()
     assert list(page.test.dataframe[0].value["name"]) == [second]
-    assert words.delete_tag(second) not in [each.label for each in page.test.expander]
+    assert not [each.label for each in page.test.expander if each.label.startswith("Delete ")]
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, name: str) -> None:

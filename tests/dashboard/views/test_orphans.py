@@ -64,10 +64,17 @@ def test_orphans_are_planned_confirmed_and_deleted(
 
 def test_an_age_is_a_length_or_a_time(warehouse: Path, open_page: Callable) -> None:
     assert words.reclaims(140_000, 2) in open_page("orphans", warehouse, table="shop.orders", written="1 min").text
-    none = open_page("orphans", warehouse, table="shop.orders", written="2020-01-01").text
-    assert words.reclaims(0, 0) in none
-    assert words.ORPHANS_NONE in none
-    assert words.NOTHING_FREED not in none
+
+
+def test_without_orphans_the_page_says_what_was_searched_and_asks_for_nothing(
+    warehouse: Path, open_page: Callable
+) -> None:
+    page = open_page("orphans", warehouse, writes=True, table="shop.orders", written="2020-01-01")
+    for said in (words.ORPHANS_NONE, "2020-01-01 00:00:00 UTC", "snapscope orphans", "sys.remove_orphan_files"):
+        assert said in page.text
+    for said in ("Reclaims", words.NOTHING_FREED, words.CARRY_OUT):
+        assert said not in page.text
+    assert "2 files are kept" in page.text, "what was found and left alone is still told"
 
 
 @pytest.mark.parametrize("typed", ["7", " 7", "30"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from core.model.references import Snapshot
 from core.model.row_diff import RowChange, RowDiff
 from dashboard import words
 from dashboard.components import grid
+from dashboard.formatting import language
 from dashboard.formatting.palette import palette
 from dashboard.view_models import differences
 from tests.support.builders import TableBuilder
@@ -83,6 +86,13 @@ def test_only_changed_cells_are_coloured() -> None:
     assert shown.to_dict("records") == [{"side": "+ added", "times": "3", "c1": "5"}]
     assert "7 unchanged" in differences.row_stat(found())
     assert "unchanged" not in differences.row_stat(found(unchanged=None))
+
+
+def test_rows_are_counted_in_the_readers_language() -> None:
+    with ThreadPoolExecutor(1) as reader:
+        reader.submit(language.choose, "zh").result()
+        told = reader.submit(differences.row_stat, found(*CHANGES)).result()
+    assert not re.search("[a-z]+ed", re.sub("<[^>]*>", "", told)), told
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
