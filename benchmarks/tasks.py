@@ -2,9 +2,10 @@
 
     python benchmarks/tasks.py [--demo DIRECTORY] [--tasks WORD,WORD]
 
-Each task starts on Home of the demo and ends when its answer can be seen; typing one text counts once, however long it
-is, and so does a key that stands for a click. The demo is copied; without --demo it is built first, which
-takes minutes. Seconds are the server's and the browser's alone: nobody has to think, read or aim.
+Each task starts on Home of the demo and ends when its answer can be seen, a run when it is done; typing one text counts
+once, however long it is, and so does a key that stands for a click. Keys that only move (Tab, arrows) count apart. The
+demo is copied; without --demo it is built first, which takes minutes. Seconds are the server's and the browser's alone:
+nobody has to think, read or aim. The tasks of one tag follow each other.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from core.demo import build as making
 from dashboard import words
 
 TABLE = "sales.orders"
+TAG = "before-cleanup"
+ELSEWHERE = "SNAPSCOPE_BENCH_ELSEWHERE"
 QUIET = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
   && !document.querySelector('[data-testid=stSkeleton]')"""
 NEWEST = """() => { const graph = document.querySelector('.js-plotly-plot'), at = graph.getBoundingClientRect();
@@ -40,7 +43,7 @@ class Hand:
     """A reader whose every action is counted."""
 
     def __init__(self, page: Page) -> None:
-        self.page, self.clicks, self.texts = page, 0, 0
+        self.page, self.clicks, self.texts, self.moves = page, 0, 0, 0
 
     def click(self, at: Locator) -> None:
         self.clicks += 1
@@ -77,6 +80,25 @@ class Hand:
     def press(self, key: str) -> None:
         self.clicks += 1
         self.page.keyboard.press(key)
+        self.rest()
+
+    def move(self, key: str) -> None:
+        self.moves += 1
+        self.page.keyboard.press(key)
+
+    def tab_to(self, at: Locator) -> None:
+        """Reach a part of the page by Tab alone."""
+        expect(at).to_be_visible()
+        while not at.evaluate("it => it.contains(document.activeElement)"):
+            self.move("Tab")
+            if self.moves > 300:
+                raise AssertionError(f"the keyboard does not reach {at}")
+
+    def palette(self, text: str) -> None:
+        """Go somewhere by name, without a pointer."""
+        expect(self.page.get_by_role("button", name=words.PALETTE)).to_be_visible()  # from then on it hears its keys
+        self.press("Control+k")
+        self.write(text)
 
     def rest(self) -> None:
         """Wait until the page that the last action leads to is drawn."""
@@ -114,8 +136,11 @@ def tag_reclaims(me: Hand) -> None:
     me.table()
     me.open("tags")
     me.row(2)
-    me.click(me.page.get_by_text(re.compile("what that reclaims$")))
-    me.see(me.page.locator(".snap-headline"), "deletes 1 tag")
+    _reclaimed(me)
+
+
+def _reclaimed(me: Hand) -> None:
+    me.see(me.page.locator(".stExpander summary").filter(has_text="Delete"), re.compile(r": reclaims \d"))
 
 
 def expire_month(me: Hand) -> None:
@@ -143,20 +168,124 @@ def compare_loads(me: Hand) -> None:
     me.see(me.page.locator(".snap-stat"), "Net")
 
 
-def unfamiliar_table(me: Hand) -> None:
+def side_by_side(me: Hand) -> None:
+    """What does one SQL statement answer at two versions?"""
+    me.table()
+    me.open("query")
+    me.click(me.page.get_by_role("combobox", name=words.QUERY_BEFORE))
+    me.write("latest~3")
+    me.click(me.page.get_by_role("button", name=words.RUN))
+    me.see(me.page.locator(".st-key-query_answer .snap-stat"), re.compile(r"Rows matched"))
+
+
+def named_table(me: Hand) -> None:
     """Open a table by a part of its name."""
-    me.press("Control+k")
-    me.write("clicks")
+    me.palette("clicks")
     me.see(me.page.locator(".snap-head"), "clicks")
+
+
+def unfamiliar_table(me: Hand) -> None:
+    """Open a table from elsewhere by its path."""
+    me.click(me.page.get_by_role("combobox", name=words.WAREHOUSE))
+    me.write(os.environ[ELSEWHERE])
+    me.click(me.page.locator(".st-key-entering-open button"))
+    me.see(me.page.locator(".snap-head"), "customers")
+    me.marks()
+
+
+def create_tag(me: Hand) -> None:
+    """Create a tag of the newest snapshot."""
+    me.table()
+    me.mark(*me.marks()[0])
+    me.click(me.page.get_by_role("link", name=words.TAG_HERE, exact=True))
+    _make(me)
+
+
+def delete_tag(me: Hand) -> None:
+    """Delete that tag, to its receipt."""
+    me.table()
+    me.open("tags")
+    me.row(0 if me.page.locator('[data-testid="stDataFrame"]').first.get_by_text(TAG).count() else 3)
+    me.click(me.page.locator(".stExpander summary").filter(has_text=f"Delete {TAG}"))
+    _allow(me)
+    me.click(me.page.get_by_role("textbox", name=re.compile("to confirm")))
+    me.write(TAG)
+    me.click(me.page.get_by_role("button", name=words.CARRY_OUT))
+    me.see(me.page.get_by_text(re.compile("^Done: ")), "deleted")
+
+
+def restore_tag(me: Hand) -> None:
+    """Restore that tag: create it again."""
+    me.table()
+    me.open("tags")
+    _make(me)
+
+
+def _allow(me: Hand) -> None:
+    """Allow changes, where they are not yet."""
+    me.click(me.page.get_by_test_id("stCheckbox").get_by_text(words.WRITABLE, exact=True))
+
+
+def _make(me: Hand) -> None:
+    """Fill in the form for a tag of the version shown, and press its button."""
+    _allow(me)
+    me.click(me.page.get_by_role("textbox", name=words.TAG_NAME))
+    me.write(TAG)
+    me.click(me.page.get_by_role("button", name=words.CREATE))
+    me.see(me.page.get_by_text(re.compile(f"Created tag/tag-{TAG}")), TAG)
+
+
+def keyboard_last_night(me: Hand) -> None:
+    """By keyboard: what did the newest load change?"""
+    me.palette(TABLE)
+    me.palette("latest")
+    me.see(me.page.locator(".stMainBlockContainer"), re.compile(r"added [\d,]+ rows in \d+ files?"))
+
+
+def keyboard_newest_five(me: Hand) -> None:
+    """By keyboard: what would keeping the newest 5 reclaim?"""
+    me.palette(TABLE)
+    me.palette(words.PAGES["retention"][0])
+    presets = me.page.get_by_role("radiogroup").filter(has_text=words.PRESET["newest"])
+    me.tab_to(presets)
+    me.move("ArrowRight")
+    me.press("Space")
+    me.see(me.page.locator(".st-key-plan_footer"), "Reclaims")
+
+
+def keyboard_tag_reclaims(me: Hand) -> None:
+    """By keyboard: what does deleting a tag reclaim?"""
+    me.palette(TABLE)
+    me.palette(words.PAGES["tags"][0])
+    me.tab_to(me.page.locator('[data-testid="stDataFrame"]').first)
+    me.press("Shift+Space")
+    _reclaimed(me)
+
+
+def keyboard_compare(me: Hand) -> None:
+    """By keyboard: what differs between two versions?"""
+    me.palette(TABLE)
+    me.palette(words.PAGES["diff"][0])
+    me.tab_to(me.page.get_by_role("combobox", name=words.POINT_A))
+    me.write("latest~3")
+    me.see(me.page.locator(".snap-stat"), "Net")
 
 
 TASKS: dict[str, Callable[[Hand], None]] = {
     each.__name__: each
     for each in (
-        as_of_tuesday, last_night, tag_reclaims, expire_month, newest_five, compare_loads,
-        unfamiliar_table,
+        as_of_tuesday, last_night, tag_reclaims, expire_month, newest_five, compare_loads, side_by_side,
+        create_tag, delete_tag, restore_tag, named_table, unfamiliar_table,
+        keyboard_last_night, keyboard_newest_five, keyboard_tag_reclaims, keyboard_compare,
     )
 }  # fmt: skip
+
+
+def start_spark(page: Page, home: str) -> None:
+    """Run a query, so that no task waits for Spark to start."""
+    page.goto(f"{home}query?table={TABLE}&seconds=300")
+    page.get_by_role("button", name=words.RUN).click()
+    expect(page.get_by_text(re.compile(r"^\d+ rows as of"))).to_be_visible(timeout=300_000)
 
 
 def main() -> None:
@@ -173,6 +302,9 @@ def main() -> None:
             shutil.copytree(args.demo, own, ignore=shutil.ignore_patterns("orders_iceberg"))  # its paths are absolute
         else:
             making.build(str(own), now_ms=time.time_ns() // 1_000_000)
+        os.environ[ELSEWHERE] = str(
+            shutil.copytree(own / "crm.db" / "customers", folder / "else" / "where" / "customers")
+        )
         found = serve.start([str(own)], 0)  # pages may change a demo
         stack.callback(found.process.terminate)
         playwright = stack.enter_context(sync_playwright())
@@ -183,7 +315,9 @@ def main() -> None:
         page.goto(found.address)
         home = f"{found.address.partition('?')[0]}"
         print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; clicks and keys that stand for one, texts typed")
-        print(f"{'task':64} {'clicks':>7} {'texts':>6} {'seconds':>8}")
+        print(f"{'task':64} {'clicks':>7} {'texts':>6} {'moves':>6} {'seconds':>8}")
+        if "side_by_side" in args.tasks:
+            start_spark(page, home)
         for name in args.tasks.split(","):
             page.goto(home)
             page.wait_for_selector(".st-key-overview_table a")
@@ -193,7 +327,8 @@ def main() -> None:
             started = time.perf_counter()
             TASKS[name](me)
             took = time.perf_counter() - started
-            print(f"{(TASKS[name].__doc__ or name).strip():64} {me.clicks:>7} {me.texts:>6} {took:>8.1f}", flush=True)
+            counts = f"{me.clicks:>7} {me.texts:>6} {me.moves:>6} {took:>8.1f}"
+            print(f"{(TASKS[name].__doc__ or name).strip():64} {counts}", flush=True)
 
 
 if __name__ == "__main__":

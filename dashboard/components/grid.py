@@ -170,7 +170,7 @@ def css(of: Palette, meaning: str) -> str:
 
 
 def _hue(value: object) -> str:
-    name = words.HUES.get(str(value))
+    name = words.hue(str(value))
     return f"color: {getattr(hues(), name)}" if name else ""
 
 

@@ -108,6 +108,7 @@ def _show(opened: OpenedTable, history: History, found: Diff) -> None:
     said = differences.sentence(found)
     if said is not None:
         st.html(markup.note("info", said))
+    frame.link("query", words.QUERY_BOTH, ":material/terminal:", before=found.a.point, point=found.b.point)
     tabs = inputs.tabs("part", words.DIFF_PARTS)
     with tabs["partitions"]:
         _partitions(found, hide=hide)

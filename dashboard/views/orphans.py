@@ -56,14 +56,13 @@ def _plan(opened: OpenedTable, history: History, change: CleanOrphans) -> None:
         st.html(markup.empty(error.message, error.remedy or ""))
         st.code(commands.remove_orphans(opened.ref.title), language="sql", wrap_lines=True)
         return
-    if len(plan.frees):
-        plans.summary(opened, plan)
-        plans.details(opened, plan, history)
-    else:
-        st.html(
-            markup.empty(words.ORPHANS_NONE, words.orphans_searched(change.older_than_ms, change.also, opened.zone))
-        )
+    if not len(plan.frees):
+        searched = words.orphans_searched(change.older_than_ms, change.also, opened.zone)
+        st.html(markup.empty(words.ORPHANS_NONE, searched))
         plans.notes(plan)
+        return
+    plans.summary(opened, plan)
+    plans.details(opened, plan, history)
     plans.command_of(opened, plan)
     plans.footer(opened, plan)
 

@@ -105,6 +105,7 @@ DIFF_PARTS: Mapping[str, str] = {
     "schema": SCHEMA_OPTIONS,
     "commits": COMMITS,
 }
+QUERY_BOTH = N_("Run one SQL statement at A and B")
 COMPARE_ROWS = N_("Compare rows")
 COMPARE_ROWS_HELP = N_(
     "Uses Spark: compares by primary key if there is one, otherwise whole rows. Files that "
@@ -299,3 +300,8 @@ HUES: Mapping[str, str] = {
     SIDES["removed"]: "removed",
     CHANGES["compaction"]: "compaction",
 }
+
+
+def hue(told: str) -> str | None:
+    """Return the hue of a cell by its text, which is in the reader's language."""
+    return next((name for text, name in HUES.items() if _(text) == told), None)

@@ -133,6 +133,8 @@ ROLLBACK_DESTROYS_HELP = N_(
     "Off: a new snapshot gets the old content, and everything is kept. On: newer snapshots "
     "and their tags are removed, as Paimon's rollback does."
 )
+CHOOSE = N_("Choose one")
+CHOOSE_SEVERAL = N_("Choose one or more")
 ORPHAN_HEADS = (N_("File"), N_("Kind"), N_("Bytes"))
 CONSUMER = N_("Reader")
 CONSUMER_NEXT = N_("Reads next")

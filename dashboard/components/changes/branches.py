@@ -103,7 +103,9 @@ def _rollback(heads: Heads, _: Line) -> Change | None:
 
 
 def _delete(heads: Heads, _: Line) -> Change | None:
-    names = st.multiselect(words.BRANCH, heads.branches, key="branches.delete", width=inputs.ROOMY)
+    names = st.multiselect(
+        words.BRANCH, heads.branches, key="branches.delete", placeholder=words.CHOOSE_SEVERAL, width=inputs.ROOMY
+    )
     return DeleteBranches(tuple(names)) if names else None
 
 
@@ -113,7 +115,10 @@ def _delete(heads: Heads, _: Line) -> Change | None:
 def _cut(heads: Heads, _: Line) -> Change | None:
     name = (st.text_input(words.BRANCH_NAME, key="branches.create", width=inputs.NARROW) or "").strip()
     tags = [f"tag:{tag.name}" for tag in heads.main.tags]
-    point = st.selectbox(words.BRANCH_POINT, tags, index=None, key="branches.create.point", help=words.BRANCH_CUT_HELP)
+    point = st.selectbox(
+        words.BRANCH_POINT, tags, index=None, key="branches.create.point", help=words.BRANCH_CUT_HELP,
+        placeholder=words.CHOOSE,
+    )  # fmt: skip
     return CreateBranch(name, point) if name else None
 
 
@@ -127,7 +132,8 @@ def _return(heads: Heads, line: Line) -> Change | None:
 
 
 def _consumer(heads: Heads, line: Line) -> Change | None:
-    name = st.selectbox(words.CONSUMER, [each.name for each in line.consumers], index=None, key="branches.consumer")
+    names = [each.name for each in line.consumers]
+    name = st.selectbox(words.CONSUMER, names, index=None, key="branches.consumer", placeholder=words.CHOOSE)
     key, said = "branches.consumer.next", words.CONSUMER_HELP
     begin = version_picker.pick(words.CONSUMER_NEXT, heads, key=key, line=line, help=said, width=inputs.WIDE)
     return ResetConsumer(name, begin.found.snapshot.id if begin else None, line.branch) if name else None
@@ -137,7 +143,8 @@ def _consumer(heads: Heads, line: Line) -> Change | None:
 
 
 def _branch(form: str, names: list[str] | tuple[str, ...]) -> str | None:
-    return st.selectbox(words.BRANCH, names, index=None, key=f"branches.{form}", width=inputs.NARROW)
+    key = f"branches.{form}"
+    return st.selectbox(words.BRANCH, names, index=None, key=key, placeholder=words.CHOOSE, width=inputs.NARROW)
 
 
 def _point(heads: Heads, form: str, label: str) -> str | None:

@@ -23,11 +23,12 @@ from dashboard.components import explain_figure, frame, spark_job, version_picke
 from dashboard.components.changes import plan
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import timeline as lanes
+from dashboard.components.query import sql_editor
 from dashboard.formatting import commands, markup, units
 from dashboard.view_models import examples, table_tree
 
 KIND = "bisect"
-TEXT = "query.condition"
+EDITOR, TEXT = "bisect_editor", "query.condition"
 TIMEOUT_S = 120
 
 
@@ -106,8 +107,11 @@ def _form(opened: OpenedTable, history: History | None, where: tuple[str | None,
     search: Search | None = st.session_state.get(_key(opened))
     job = background_jobs.find(search.id if search else None)
     with st.form("bisect.form", border=False):
-        with st.container(key="bisect_editor"):
+        with st.container(key=EDITOR, gap=None):
             st.text_area(words.CONDITION, st.session_state[key], key=key, height=80, help=words.CONDITION_HELP)
+            schema = (opened.heads.line(where[-1]) or opened.heads.main).schema
+            columns = () if schema is None else examples.columns(opened.heads, schema)
+            sql_editor.draw(EDITOR, [each.written for each in columns], ("t",))
         with st.container(horizontal=True, vertical_alignment="center", key="bisect_controls"):
             st.form_submit_button(
                 words.BISECT_RUN,

@@ -150,7 +150,10 @@ def _chart(table: pa.Table) -> None:
         )
         st.selectbox(words.CHART_X, names, key=keys[1], width=220, on_change=_put)
         most = query_plot.MOST_SERIES
-        st.multiselect(words.CHART_Y, numbers, key=keys[2], max_selections=most, width=320, on_change=_put)
+        st.multiselect(
+            words.CHART_Y, numbers, key=keys[2], max_selections=most, placeholder=words.CHOOSE_SEVERAL, width=320,
+            on_change=_put,
+        )  # fmt: skip
     figure = query_plot.figure(cells.short(table), chart, hues(), url_state.zone())
     st.plotly_chart(figure, key="query.chart.drawn", config=timeline.CONFIG, theme=None)
     if table.num_rows > query_plot.MOST_ROWS:

@@ -264,6 +264,9 @@ def test_since_when_shows_its_probes_and_leads_on(
     monkeypatch.setattr(spark_query, "query", answer)
     page = open_page("query", warehouse, table="shop.orders", ask="bisect")
     assert words.BISECT_EMPTY in page.text
+    [given] = [json.loads(each.proto.json) for each in page.test.get("bidi_component") if "asked" in each.proto.json]
+    offered = {each["text"]: each["kind"] for each in given["words"]}
+    assert (given["editor"], offered["id"], offered["t"]) == ("bisect_editor", "column", "table")
     page.test.text_area[0].set_value("count(*) > 150")
     next(each for each in page.test.button if each.label == words.BISECT_RUN).click()
     page.run()

@@ -231,6 +231,16 @@ def test_readers_on_threads_do_not_mix_their_languages() -> None:
         assert list(readers.map(read, ("en", "zh", "en", "zh"))) == [{"Refresh"}, {"刷新"}] * 2
 
 
+def test_cells_have_their_hue_in_every_language() -> None:
+    def read(chosen: str) -> list[str | None]:
+        language.choose(chosen)
+        return [words.hue(each) for each in (words.GOES, words.SIDES["removed"], words.CHANGES["compaction"], "other")]
+
+    with ThreadPoolExecutor(1) as reader:
+        for each in ("en", "zh"):
+            assert reader.submit(read, each).result() == ["freed", "removed", "compaction", None], each
+
+
 def test_the_styles_know_every_hue() -> None:
     """Style sheet and charts use the same names for colours."""
     style = (Path(ROOT) / "dashboard" / "style.css").read_text()
