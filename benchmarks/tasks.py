@@ -94,11 +94,14 @@ class Hand:
             if self.moves > 300:
                 raise AssertionError(f"the keyboard does not reach {at}")
 
-    def palette(self, text: str) -> None:
-        """Go somewhere by name, without a pointer."""
+    def palette(self, text: str, to: str) -> None:
+        """Go somewhere by name, without a pointer; `to` is a part of the address there."""
         expect(self.page.get_by_role("button", name=words.PALETTE)).to_be_visible()  # from then on it hears its keys
         self.press("Control+k")
+        expect(self.page.get_by_role("combobox", name=words.PALETTE)).to_be_focused()
         self.write(text)
+        expect(self.page).to_have_url(re.compile(to))
+        self.rest()
 
     def rest(self) -> None:
         """Wait until the page that the last action leads to is drawn."""
@@ -127,8 +130,7 @@ def as_of_tuesday(me: Hand) -> None:
 def last_night(me: Hand) -> None:
     """What did the newest load change, and is that usual?"""
     me.table()
-    me.mark(*me.marks()[0])
-    me.see(me.page.locator(".stMainBlockContainer"), re.compile(r"added [\d,]+ rows in \d+ files?"))
+    me.see(me.page.locator(".stMainBlockContainer"), re.compile(r"added [\d,]+ rows in \d+ files?.* Usual"))
 
 
 def tag_reclaims(me: Hand) -> None:
@@ -180,7 +182,7 @@ def side_by_side(me: Hand) -> None:
 
 def named_table(me: Hand) -> None:
     """Open a table by a part of its name."""
-    me.palette("clicks")
+    me.palette("clicks", "table=events.clicks")
     me.see(me.page.locator(".snap-head"), "clicks")
 
 
@@ -188,13 +190,12 @@ def unfamiliar_table(me: Hand) -> None:
     """Open a table from elsewhere by its path."""
     me.click(me.page.get_by_role("combobox", name=words.WAREHOUSE))
     me.write(os.environ[ELSEWHERE])
-    me.click(me.page.locator(".st-key-entering-open button"))
     me.see(me.page.locator(".snap-head"), "customers")
     me.marks()
 
 
 def create_tag(me: Hand) -> None:
-    """Create a tag of the newest snapshot."""
+    """Create a tag of a snapshot on the timeline."""
     me.table()
     me.mark(*me.marks()[0])
     me.click(me.page.get_by_role("link", name=words.TAG_HERE, exact=True))
@@ -205,7 +206,7 @@ def delete_tag(me: Hand) -> None:
     """Delete that tag, to its receipt."""
     me.table()
     me.open("tags")
-    me.row(0 if me.page.locator('[data-testid="stDataFrame"]').first.get_by_text(TAG).count() else 3)
+    me.row(0)
     me.click(me.page.locator(".stExpander summary").filter(has_text=f"Delete {TAG}"))
     _allow(me)
     me.click(me.page.get_by_role("textbox", name=re.compile("to confirm")))
@@ -237,15 +238,14 @@ def _make(me: Hand) -> None:
 
 def keyboard_last_night(me: Hand) -> None:
     """By keyboard: what did the newest load change?"""
-    me.palette(TABLE)
-    me.palette("latest")
+    me.palette(TABLE, "timeline")
     me.see(me.page.locator(".stMainBlockContainer"), re.compile(r"added [\d,]+ rows in \d+ files?"))
 
 
 def keyboard_newest_five(me: Hand) -> None:
     """By keyboard: what would keeping the newest 5 reclaim?"""
-    me.palette(TABLE)
-    me.palette(words.PAGES["retention"][0])
+    me.palette(TABLE, "timeline")
+    me.palette(words.PAGES["retention"][0], "retention")
     presets = me.page.get_by_role("radiogroup").filter(has_text=words.PRESET["newest"])
     me.tab_to(presets)
     me.move("ArrowRight")
@@ -255,17 +255,17 @@ def keyboard_newest_five(me: Hand) -> None:
 
 def keyboard_tag_reclaims(me: Hand) -> None:
     """By keyboard: what does deleting a tag reclaim?"""
-    me.palette(TABLE)
-    me.palette(words.PAGES["tags"][0])
-    me.tab_to(me.page.locator('[data-testid="stDataFrame"]').first)
+    me.palette(TABLE, "timeline")
+    me.palette(words.PAGES["tags"][0], "tags")
+    me.tab_to(me.page.locator('[data-testid="stDataFrame"] canvas').first)
     me.press("Shift+Space")
     _reclaimed(me)
 
 
 def keyboard_compare(me: Hand) -> None:
     """By keyboard: what differs between two versions?"""
-    me.palette(TABLE)
-    me.palette(words.PAGES["diff"][0])
+    me.palette(TABLE, "timeline")
+    me.palette(words.PAGES["diff"][0], "diff")
     me.tab_to(me.page.get_by_role("combobox", name=words.POINT_A))
     me.write("latest~3")
     me.see(me.page.locator(".snap-stat"), "Net")

@@ -16,7 +16,7 @@ from core.model.references import MAIN, Heads, Line, Snapshot
 from dashboard.charts.pointer import Reset, Stay, path
 
 MAX_POINTS = 2_000  # above this many dots, the chart shows commit density instead
-BINS = 120
+BINS = 60  # bars of at least 7 pixels on a page of 900, so that each can be hit
 
 
 @dataclass(frozen=True, slots=True)

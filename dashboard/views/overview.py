@@ -64,7 +64,8 @@ def draw(place: UrlState) -> None:
     if len(tables) > home.MOST:
         st.html(markup.note("info", words.capped_tables(home.MOST, len(tables))))
     _stories(listing)
-    minding, ending = st.columns([3, 2], gap="large")
+    with st.container(key="home_split"):
+        minding, ending = st.columns([3, 2], gap="large")
     with minding:
         st.html(markup.panel_title(words.TO_MIND))
         notes = st.container(key="home.notes", gap=None)

@@ -210,6 +210,7 @@ def test_density_opens_by_click(tmp_path_factory: pytest.TempPathFactory, reader
     bar = me.page.locator(".js-plotly-plot .barlayer .point").nth(40)
     box = bar.bounding_box()
     assert box is not None
+    assert box["width"] >= 7, "each bar can be hit"
     me.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     expect(me.page).to_have_url(re.compile(r"window=\d+\.\.\d+"))
     me.settled()
