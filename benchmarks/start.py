@@ -41,13 +41,11 @@ def page(demo: Path) -> float:
         window = browser.new_page()
         started = time.perf_counter()
         command = [sys.executable, "-c", RUN, "serve", "--demo", str(demo), "--port", "0"]
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
             assert server.stdout is not None
             address = next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
             window.goto(address)
-            window.locator(".snap-tiles, .st-key-demo_progress, .st-key-overview_table a").first.wait_for(
-                timeout=300_000
-            )
+            window.locator(".snap-tiles, [data-testid=stProgress]").first.wait_for(timeout=300_000)
             took = time.perf_counter() - started
             server.terminate()
         browser.close()

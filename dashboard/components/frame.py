@@ -70,6 +70,8 @@ def apply_style() -> None:
     """Load the stylesheet and the product's mark, which stays in sight when the sidebar is closed."""
     st.logo(str(MARK))
     st.html(STYLE)
+    if language.chosen() != language.ENGLISH:  # Streamlit says which key applies a text in English only
+        st.html("<style>[data-testid='InputInstructions'] { display: none; }</style>")
 
 
 def hues() -> Palette:

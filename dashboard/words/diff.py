@@ -10,6 +10,7 @@ from core.model.references import Field
 from core.model.row_diff import RowDiff
 from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, ngettext
+from dashboard.words.query import engine
 from dashboard.words.retention import EXPIRES, GOES
 
 DIFF_TEACH = N_("Click two snapshots or tags: the first is A (before), the second is B (after).")
@@ -144,7 +145,7 @@ def rows_note(found: RowDiff) -> str:
         read=units.count(found.files_read),
         files=units.plural(found.files_live, "file"),
         seconds=found.seconds,
-        engine=found.engine,
+        engine=engine(found.engine),
     )
 
 

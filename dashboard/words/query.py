@@ -66,6 +66,14 @@ def running(elapsed_s: float, done: int, total: int) -> str:
     )
 
 
+LOCAL_SPARK = N_("plain Spark (local)")  # as core names it
+
+
+def engine(named: str) -> str:
+    """Say what read the rows; other engines have names of their own."""
+    return _(LOCAL_SPARK) if named == LOCAL_SPARK else named
+
+
 def query_note(answer: QueryAnswer) -> str:
     live = units.plural(answer.files_live, "current file")
     if answer.files_read is None:
@@ -79,7 +87,7 @@ def query_note(answer: QueryAnswer) -> str:
         points=_("{names} and {last}", names=points, last=answer.before.point) if answer.before else points,
         read=read,
         seconds=answer.seconds,
-        engine=answer.engine,
+        engine=engine(answer.engine),
     )
 
 

@@ -74,8 +74,11 @@ def test_the_language_of_the_browser_and_of_the_address(
     monkeypatch.setattr(ContextProxy, "locale", property(lambda self: "zh-Hans-CN"))
     page = open_page("asof", warehouse)
     assert ZH.ZONE in page.text
+    assert "InputInstructions" in page.text, "Streamlit's own hint, which is English, is hidden"
     assert "lang" not in page.test.query_params
-    assert words.ZONE in open_page("asof", warehouse, lang="en").text
+    english = open_page("asof", warehouse, lang="en").text
+    assert words.ZONE in english
+    assert "InputInstructions" not in english
     box = next(each for each in page.test.selectbox if each.key == "frame.language")
     box.set_value("en").run()
     page.check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import re
 import threading
@@ -16,6 +17,7 @@ from pyspark.sql import SparkSession
 from core.errors import Unsupported
 from core.model.references import Snapshot
 from core.model.row_diff import RowChange, RowDiff
+from core.spark.session import session
 from dashboard import words
 from dashboard.components import grid
 from dashboard.formatting import language
@@ -92,7 +94,9 @@ def test_rows_are_counted_in_the_readers_language() -> None:
     with ThreadPoolExecutor(1) as reader:
         reader.submit(language.choose, "zh").result()
         told = reader.submit(differences.row_stat, found(*CHANGES)).result()
+        note = reader.submit(words.rows_note, dataclasses.replace(found(), engine=session.ENGINE)).result()
     assert not re.search("[a-z]+ed", re.sub("<[^>]*>", "", told)), told
+    assert "普通 Spark（本地）" in note
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
