@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import Corrupt, SnapscopeError
-from core.formats import footer_limits
+from core.formats import footer_limits, undecoded
 from core.formats.avro.decode import AvroColumn, Decoded, arrow_schema, refuse_nulls, shown
 from core.messages import told
 from core.storage import local_disk, size_limits, time_limits
@@ -190,6 +190,8 @@ def _kind(type_: pa.DataType) -> int:
 
 
 def _damaged(error: BaseException, path: str, form: str) -> SnapscopeError:
+    if undecoded.is_lack(error):
+        return undecoded.error(error, path)
     first_line = next(iter(str(error).splitlines()), type(error).__name__)[:200]
     return Corrupt(
         "A whole {format} file was expected, decoding failed: {first_line}.",

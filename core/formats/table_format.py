@@ -219,7 +219,10 @@ class TableFormat(Protocol):
         has no value. Raises `Unsupported` if the format does not expose manifests.
         """
         raise Unsupported(
-            "Snapscope shows no manifests for {format} tables.", format=self.capabilities.title, path=self.location
+            "Snapscope shows no manifests for {format} tables.",
+            format=self.capabilities.title,
+            path=self.location,
+            remedy="Read them with the table's own engine.",
         )
 
     def manifest_entries(self, history: History, point: AsOf, manifest: Mapping[str, Any]) -> pa.Table:
@@ -229,7 +232,10 @@ class TableFormat(Protocol):
         source, delete_rows. Raises `Unsupported` if the format does not expose manifests.
         """
         raise Unsupported(
-            "Snapscope shows no manifests for {format} tables.", format=self.capabilities.title, path=self.location
+            "Snapscope shows no manifests for {format} tables.",
+            format=self.capabilities.title,
+            path=self.location,
+            remedy="Read them with the table's own engine.",
         )
 
     def statistics(self, history: History, point: AsOf, files: pa.Table) -> tuple[Bounds, ...]:

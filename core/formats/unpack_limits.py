@@ -40,7 +40,7 @@ def unpacked(codec: bytes, packed: memoryview, most: int) -> int:
                 raise _too_much(most)
         case b"bzip2" | b"xz":
             cheap = most + 1
-        case _:  # null, or a codec that no reader knows
+        case _:  # null
             cheap = len(packed)
             if cheap > most:
                 raise _too_much(most)

@@ -89,7 +89,7 @@ class Store:
         if found and (path or f"/{found.root}".endswith(url.split("://", 1)[-1].partition("/")[2].rstrip("/"))):
             return found
         said = told("{url!r} cannot be addressed exactly on its store, so nothing is read or deleted there.", url=url)
-        raise Unsupported(said, path=url)
+        raise Unsupported(said, path=url, remedy=told("Make this change with the table's own engine."))
 
     @property
     def is_local(self) -> bool:

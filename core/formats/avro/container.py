@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import Corrupt, Unsupported
-from core.formats import unpack_limits
+from core.formats import undecoded, unpack_limits
 from core.formats.avro import shapes
 from core.messages import told
 from core.storage import local_disk, size_limits, time_limits
@@ -25,6 +25,7 @@ UNION = "record"
 Paimon up to 0.9 wrote records as a union of null and a record, while the decoder accepts only a record. A record with
 one field is encoded like that field.
 """
+_CODECS = (b"null", b"deflate", b"snappy", b"zstandard", b"bzip2", b"xz")
 _ENCRYPTED = b"AGS1"  # Iceberg's own encryption (AES-GCM streams)
 _INNER = ("type", "fields", "items", "values")  # keys under which a type contains other types
 
@@ -81,7 +82,8 @@ def frame(path: str) -> Frame:
 
 
 def split_container(data: bytes, path: str) -> Frame:
-    """Split a container given as bytes. Raises `Corrupt` if it is truncated or would exceed `size_limits`."""
+    """Split a container given as bytes. Raises `Corrupt` if it is truncated or would exceed `size_limits`,
+    `Unsupported` for a codec of no released Avro library."""
     try:
         metadata, position = _metadata(data, len(MAGIC))
         sync = data[position : position + 16]
@@ -89,6 +91,13 @@ def split_container(data: bytes, path: str) -> Frame:
         if position > len(data) or b"avro.schema" not in metadata:
             raise ValueError(told("the header is cut off"))
         codec = metadata.get(b"avro.codec", b"null")
+        if codec not in _CODECS:
+            raise Unsupported(
+                "The file is compressed by the codec {codec}, which Snapscope does not unpack.",
+                codec=codec.decode(errors="replace")[:40],
+                path=path,
+                remedy=undecoded.ELSEWHERE,
+            )
         shape = shapes.of(metadata[b"avro.schema"])
         most, least = shapes.most_of_a_block(shape), max(shape.least, 1)
         header, records, unpacked, largest, view = data[:position], 0, 0, 1, memoryview(data)

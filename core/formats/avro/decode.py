@@ -300,7 +300,7 @@ def _resolve(record: Any, path: Sequence[str | int]) -> list[Mapping[str, Any]] 
             raise Corrupt(
                 "not a valid name of an Avro field: {name!r:.60}.",
                 name=field.get("name"),
-                remedy="The file is damaged.",
+                remedy="The file was not written by a known version of the table format.",
             )
         found.append(field)
         record = field.get("type")
@@ -319,7 +319,9 @@ def _spelling(record: str, type_: Any) -> str:
         is_named = isinstance(each.get("name"), str) and _NAME.fullmatch(each["name"])
         if not is_named or type(each.get("field-id")) is not int:
             raise Corrupt(
-                "The Avro field {name!r:.60} has no field id.", name=each.get("name"), remedy="The file is damaged."
+                "The Avro field {name!r:.60} has no field id.",
+                name=each.get("name"),
+                remedy="The file was not written by a known version of the table format.",
             )
         value = f"{record}['{each['name']}']"
         if _not_null(each.get("type")) == "float":

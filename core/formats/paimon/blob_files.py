@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.errors import Corrupt, Unsupported
+from core.formats.paimon.ways_out import LEAVE_OUT
 
 FORMAT = "blob"
 TAIL = 5  # bytes: the length of the index, the version
@@ -32,7 +33,9 @@ def index_size(tail: bytes, path: str) -> int:
     if len(tail) != TAIL:
         raise Corrupt("A blob file of at least {size} bytes was expected.", size=TAIL, path=path)
     if tail[4] != _VERSION:
-        raise Unsupported("The blob file has the version {version}; 1 is known.", version=tail[4], path=path)
+        raise Unsupported(
+            "The blob file has the version {version}; 1 is known.", version=tail[4], path=path, remedy=LEAVE_OUT
+        )
     return int.from_bytes(tail[:4], "little", signed=True)
 
 

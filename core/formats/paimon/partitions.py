@@ -19,6 +19,7 @@ from core.formats.paimon import binary_row
 from core.formats.paimon.binary_row import Single
 from core.formats.paimon.layout import escape, unescape
 from core.formats.paimon.types import PaimonType, Source, parse, text
+from core.formats.paimon.ways_out import CHANGE
 from core.model.references import Schema
 
 UNNAMED = "__DEFAULT_PARTITION__"
@@ -90,7 +91,7 @@ def value(source: Source, written: str) -> Any:
             case "TIMESTAMP":
                 return dt.datetime.fromisoformat(written)
             case _:
-                raise Unsupported("Partitions by {of} cannot be selected by value here.", of=text(of))
+                raise Unsupported("Partitions by {of} cannot be selected by value here.", of=text(of), remedy=CHANGE)
     except (ValueError, KeyError, ArithmeticError) as error:
         raise Invalid("not a valid value of type {of}: {written!r}.", written=written, of=text(of)) from error
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from core.errors import SnapscopeError, Unsupported
 from core.formats.paimon.types import PaimonType, parse, text
+from core.formats.paimon.ways_out import CHANGE
 from core.model.references import Conversion, Field, Schema
 
 _WHOLE = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}  # with the decimal digits they need
@@ -33,14 +34,17 @@ class Origin:
 def origins(written: Schema, wanted: Schema, *, casts: bool = False) -> tuple[Origin, ...]:
     """For each column of `wanted`, in order, return its origin in files written with `written`.
 
-    Raises `Unsupported`, naming the column, if a type changed other than by widening (with `casts`: to a type that
-    Paimon does not cast to), or if names differ only in case, which file readers cannot tell apart.
+    Raises `Unsupported`, naming the column, if a type changed other than by widening, or if names differ only in case,
+    which the JVM's readers cannot tell apart. With `casts`, as readers in Python take it: only if Paimon does not cast
+    to the type.
     """
-    for schema in (written, wanted):
+    for schema in () if casts else (written, wanted):
         names = Counter(field.name.casefold() for field in schema.fields)
         for field in schema.fields:
             if names[field.name.casefold()] > 1:
-                raise Unsupported("Column '{name}' differs from another column only in case.", name=field.name)
+                raise Unsupported(
+                    "Column '{name}' differs from another column only in case.", name=field.name, remedy=CHANGE
+                )
     by_id = {field.id: field for field in written.fields}
     found = []
     for field in wanted.fields:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from core.errors import Corrupt, Unsupported
+from core.formats.paimon.ways_out import LEAVE_OUT
 from core.storage.size_limits import TYPE_DEPTH
 
 MAX_LENGTH = 2147483647  # VARCHAR and VARBINARY of this length print as STRING and BYTES
@@ -152,7 +153,7 @@ def spark(of: PaimonType, *, reads: bool = False) -> str:
         case "BLOB" if reads:
             return "struct<uri:string,offset:bigint,length:bigint>"
         case _:
-            raise Unsupported("Spark cannot read columns of type {of}.", of=text(of))
+            raise Unsupported("Spark cannot read columns of type {of}.", of=text(of), remedy=LEAVE_OUT)
 
 
 def arrow(of: PaimonType, *, micros: bool = False) -> pa.DataType:
@@ -200,15 +201,12 @@ def arrow(of: PaimonType, *, micros: bool = False) -> pa.DataType:
         case root if root in simple:
             return simple[root]
         case _:
-            raise Unsupported("Columns of type {of} have no Arrow type in Snapscope.", of=text(of))
+            raise Unsupported("Columns of type {of} have no Arrow type in Snapscope.", of=text(of), remedy=LEAVE_OUT)
 
 
 def quoted(name: str) -> str:
     """Quote a name in backticks, as SQL reads it back unchanged."""
     return "`" + name.replace("`", "``") + "`"
-
-
-# ----------------------------------------------------------------------------------------------------------------
 
 
 def _size(of: PaimonType) -> int:
@@ -312,7 +310,9 @@ class _Text:
         elif root in _NESTED:
             found = self.nested(root)
         elif re.fullmatch(r"[A-Z_][A-Z0-9_]*", root):
-            raise Unsupported("Snapscope does not know the column type {source!r}.", source=self.source)
+            raise Unsupported(
+                "Snapscope does not know the column type {source!r}.", source=self.source, remedy=LEAVE_OUT
+            )
         else:
             raise self.broken()
         if self.optional("NOT", "NULL"):

@@ -28,6 +28,8 @@ _BLANK = " \t\n\r\v\f\x1c\x1d\x1e\x1f"
 
 def column_of(function: Function, column: pa.ChunkedArray, keys: int) -> Any:
     """The column with the state of its function for this many keys."""
+    if function.refusal is not None:
+        return _Refused(column, keys, function.refusal)
     match function.name:
         case "max" | "bool_or":
             return _Extreme(column, keys, 1)
@@ -54,7 +56,7 @@ def column_of(function: Function, column: pa.ChunkedArray, keys: int) -> Any:
         case name if name == LAST_NON_NULL:
             return _LastNonNull(column, keys)
         case name:
-            raise Unsupported("Unknown aggregate function '{name}'.", name=name)
+            raise AssertionError(name)  # `read_rule` refuses all others
 
 
 def refuse_lost(found: Mapping[str, Any]) -> None:
@@ -68,6 +70,20 @@ def refuse_lost(found: Mapping[str, Any]) -> None:
                 type=column.column.type,
                 remedy="Widen the column, or correct its rows, then compact.",
             )
+
+
+class _Refused(PickedColumn):
+    """A column whose rows cannot be merged: only those of keys with a single row are known."""
+
+    def __init__(self, column: pa.ChunkedArray, keys: int, refusal: Unsupported) -> None:
+        super().__init__(column, keys)
+        self.refusal = refusal
+
+    def add(self, at: Ints, rows: Ints) -> None:
+        if len(rows):
+            raise self.refusal
+
+    add_before = retract = add
 
 
 class _Key(PickedColumn):

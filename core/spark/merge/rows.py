@@ -85,7 +85,10 @@ def _first(rule: MergeRule, order: Ints, start: Ints, count: Ints, retract: Mask
     if not retract.any():
         return first
     if not rule.ignore_delete:
-        raise Unsupported("The table contains a delete row, which a first-row table accepts only with 'ignore-delete'.")
+        raise Unsupported(
+            "The table contains a delete row, which a first-row table accepts only with 'ignore-delete'.",
+            remedy="The engine refuses to read this version too.",
+        )
     group = np.repeat(np.arange(len(start), dtype=np.int64), count)
     taken = ~retract[order] | (count[group] == 1)  # a single row is not checked
     _, at = np.unique(group[taken], return_index=True)

@@ -6,15 +6,17 @@ Source: docs/paimon.md §5.4 and Paimon's options of 2.0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from core.errors import Unsupported
 from core.formats.paimon.types import PaimonType, parse
+from core.formats.paimon.ways_out import LEAVE_OUT, OWN_ENGINE
 from core.model.references import Schema
 
 DEDUPLICATE, PARTIAL_UPDATE, AGGREGATION, FIRST_ROW = "deduplicate", "partial-update", "aggregation", "first-row"
 PRIMARY_KEY, LAST_VALUE, LAST_NON_NULL = "primary-key", "last_value", "last_non_null_value"
+_FIELDS, _GROUP = "fields.", ".sequence-group"
 _NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE")
 _ORDERED = (*_NUMBERS, "DECIMAL", "CHAR", "VARCHAR", "BINARY", "VARBINARY", "BOOLEAN", "DATE", "TIME", "TIMESTAMP",
             "TIMESTAMP_LTZ")  # fmt: skip
@@ -38,12 +40,13 @@ _FUNCTIONS: Mapping[str, Sequence[str] | None] = {  # with the types that are su
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """The aggregate function of one column, with its options."""
+    """The aggregate function of one column, with its options. `refusal`: why rows cannot be merged by it."""
 
     name: str
     ignores_retract: bool = False
     delimiter: str = ","
     distinct: bool = False
+    refusal: Unsupported | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +79,23 @@ class MergeRule:
 
 def merge_rule(schema: Schema, options: Mapping[str, str] | None = None) -> MergeRule:
     """The rule of a primary-key table. Raises `Unsupported`, by name, for what cannot be merged correctly."""
-    said = schema.options if options is None else options
+    rule = read_rule(schema, schema.options if options is None else options)
+    for function in rule.functions.values():
+        if function.refusal is not None:
+            raise function.refusal
+    return rule
+
+
+def read_rule(schema: Schema, options: Mapping[str, str]) -> MergeRule:
+    """As `merge_rule`, for reading: an unknown aggregate function only refuses the rows that it merges."""
+    said = options
     engine = said.get("merge-engine", DEDUPLICATE).strip().lower()
     if engine not in (DEDUPLICATE, PARTIAL_UPDATE, AGGREGATION, FIRST_ROW):
-        raise Unsupported("Snapscope does not know the merge engine '{engine}'.", engine=engine)
+        raise Unsupported("Snapscope does not know the merge engine '{engine}'.", engine=engine, remedy=OWN_ENGINE)
     if is_on(said, "sequence.snapshot-ordering"):
-        raise Unsupported("The table's option 'sequence.snapshot-ordering' is true; its order is not in its files.")
+        raise Unsupported(
+            "The table's option 'sequence.snapshot-ordering' is true; its order is not in its files.", remedy=OWN_ENGINE
+        )
     names = tuple(field.name for field in schema.fields)
     keys = tuple(name for name in schema.primary_keys if name not in schema.partition_keys)
     of = {field.name: parse(field.type) for field in schema.fields}
@@ -94,6 +108,7 @@ def merge_rule(schema: Schema, options: Mapping[str, str] | None = None) -> Merg
                     "be ordered by."
                 ),
                 name=name,
+                remedy=OWN_ENGINE,
             )
     groups = _groups(said, of) if engine == PARTIAL_UPDATE else ()
     return MergeRule(
@@ -116,6 +131,28 @@ def merge_rule(schema: Schema, options: Mapping[str, str] | None = None) -> Merg
         if engine == PARTIAL_UPDATE
         else {},
         groups=groups,
+    )
+
+
+def deciding(schema: Schema) -> set[str]:
+    """The columns on which it depends which rows there are, and which of them is the newest."""
+    if not schema.primary_keys:
+        return set()
+    options = schema.options
+    groups = [name for name in options if name.startswith(_FIELDS) and name.endswith(_GROUP)]
+    listed = (options.get("sequence.field", ""), *(name.removeprefix(_FIELDS).removesuffix(_GROUP) for name in groups))
+    return {*schema.primary_keys, *(name for text in listed for name in _listed(text))}
+
+
+def of_columns(rule: MergeRule, names: Collection[str]) -> MergeRule:
+    """The rule for some of the columns, among them the `deciding` ones."""
+    return replace(
+        rule,
+        columns=tuple(name for name in rule.columns if name in names),
+        functions={name: function for name, function in rule.functions.items() if name in names},
+        groups=tuple(
+            replace(group, fields=tuple(name for name in group.fields if name in names)) for group in rule.groups
+        ),
     )
 
 
@@ -159,6 +196,7 @@ def _in_groups(
                 "Column '{name}' of a partial-update table is aggregated by '{function}' outside a sequence group.",
                 name=name,
                 function=function,
+                remedy=OWN_ENGINE,
             )
     return found
 
@@ -169,41 +207,49 @@ def _named(said: Mapping[str, str], name: str) -> str:
 
 
 def _function(name: str, function: str, said: Mapping[str, str], type_: PaimonType) -> Function:
-    if function not in _FUNCTIONS:
-        raise Unsupported(
-            "Column '{name}' is aggregated by '{function}', which Snapscope does not merge.",
-            name=name,
-            function=function,
-        )
-    if function == "collect" and is_on(said, f"fields.{name}.distinct"):
-        raise Unsupported(
-            "Column '{name}' is aggregated by '{function}' with 'distinct', whose order is that of Java's hashes.",
-            name=name,
-            function=function,
-        )
-    roots = _FUNCTIONS[function]
-    if roots is not None and type_.root not in roots:
-        raise Unsupported(
-            "Snapscope does not merge column '{name}' of type {root} by '{function}'.",
-            name=name,
-            root=type_.root,
-            function=function,
-        )
     return Function(
         function,
         is_on(said, f"fields.{name}.ignore-retract"),
         said.get(f"fields.{name}.list-agg-delimiter", ","),
-        is_on(said, f"fields.{name}.distinct"),
+        distinct := is_on(said, f"fields.{name}.distinct"),
+        _refusal(name, function, type_, distinct=distinct),
     )
+
+
+def _refusal(name: str, function: str, type_: PaimonType, *, distinct: bool) -> Unsupported | None:
+    if function not in _FUNCTIONS:
+        return Unsupported(
+            "Column '{name}' is aggregated by '{function}', which Snapscope does not merge.",
+            name=name,
+            function=function,
+            remedy=LEAVE_OUT,
+        )
+    if function == "collect" and distinct:
+        return Unsupported(
+            "Column '{name}' is aggregated by '{function}' with 'distinct', whose order is that of Java's hashes.",
+            name=name,
+            function=function,
+            remedy=LEAVE_OUT,
+        )
+    roots = _FUNCTIONS[function]
+    if roots is not None and type_.root not in roots:
+        return Unsupported(
+            "Snapscope does not merge column '{name}' of type {root} by '{function}'.",
+            name=name,
+            root=type_.root,
+            function=function,
+            remedy=LEAVE_OUT,
+        )
+    return None
 
 
 def _groups(said: Mapping[str, str], of: Mapping[str, PaimonType]) -> tuple[Group, ...]:
     removing = _listed(said.get("partial-update.remove-record-on-sequence-group", ""))
     found: list[Group] = []
     for option, value in said.items():
-        if not (option.startswith("fields.") and option.endswith(".sequence-group")):
+        if not (option.startswith(_FIELDS) and option.endswith(_GROUP)):
             continue
-        sequence = _listed(option.removeprefix("fields.").removesuffix(".sequence-group"))
+        sequence = _listed(option.removeprefix(_FIELDS).removesuffix(_GROUP))
         fields = tuple(dict.fromkeys((*sequence, *_listed(value))))
         for name in fields:
             if name not in of or (name in sequence and of[name].root not in _ORDERED):
@@ -211,8 +257,14 @@ def _groups(said: Mapping[str, str], of: Mapping[str, PaimonType]) -> tuple[Grou
                     "The table's option '{option}' names '{name}', which is not a suitable column.",
                     option=option,
                     name=name,
+                    remedy=OWN_ENGINE,
                 )
             if any(name in group.fields for group in found):
-                raise Unsupported("Column '{name}' is in two sequence groups ('{option}').", name=name, option=option)
+                raise Unsupported(
+                    "Column '{name}' is in two sequence groups ('{option}').",
+                    name=name,
+                    option=option,
+                    remedy=OWN_ENGINE,
+                )
         found.append(Group(sequence, fields, any(name in removing for name in sequence)))
     return tuple(found)

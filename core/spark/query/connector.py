@@ -282,7 +282,10 @@ def _found(spark: SparkSession, form: str) -> str | None:
         if "ClassNotFoundException" in str(error):
             return None
         raise Unsupported(
-            "The connector for {form} tables cannot be loaded. {said}", form=form, said=error_text(error)
+            "The connector for {form} tables cannot be loaded. {said}",
+            form=form,
+            said=error_text(error),
+            remedy=_ASK_PLAIN,
         ) from error
 
 

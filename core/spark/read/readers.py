@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from core.errors import Unsupported
+from core.formats import undecoded
 from core.model.history import History
 from core.model.time_travel import AsOf
 from core.spark.read.iceberg import reader as iceberg
@@ -23,5 +24,10 @@ def source(table: Table, history: History, at: AsOf) -> Source:
     reader = READERS.get(table.capabilities.format)
     if reader is None:
         what = table.capabilities.title
-        raise Unsupported("Snapscope cannot read rows of {format} tables.", format=what, path=table.location)
+        raise Unsupported(
+            "Snapscope cannot read rows of {format} tables.",
+            format=what,
+            path=table.location,
+            remedy=undecoded.ELSEWHERE,
+        )
     return reader(table, history, at)

@@ -28,6 +28,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.sql import SparkSession
 
 from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
+from core.formats import undecoded
 from core.messages import told
 from core.paths import private, state_dir
 from core.spark.session import cluster, gateway
@@ -236,6 +237,8 @@ def refusal(error: BaseException) -> SnapscopeError:
         )
     if "[FAILED_READ_FILE" in text:
         path = found[1] if (found := re.search(r"reading file (\S+?)\.? ", text)) else None
+        if undecoded.is_lack(error):
+            return undecoded.lack(error_text(error), path if master else None)
         unread = Corrupt(
             "Spark could not read a data file. {said}", said=error_text(error), path=path if master else None
         )

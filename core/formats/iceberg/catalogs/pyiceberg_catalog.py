@@ -122,7 +122,11 @@ class CatalogTable:
     def _current(self, client: Catalog) -> str:
         location = pyiceberg.location(client, self.identifier)
         if not location:
-            raise Unsupported("The catalog reports no metadata file for this table.", path=self.location)
+            raise Unsupported(
+                "The catalog reports no metadata file for this table.",
+                path=self.location,
+                remedy="Open the table's newest metadata.json by its path.",
+            )
         return location
 
     def refuse_commit(self) -> None:

@@ -38,6 +38,7 @@ def asking(found: Metadata, edit: SwapMetadata, where: str) -> tuple[tuple[Any, 
                 name=name,
                 lost=", ".join(lost),
                 path=where,
+                remedy="Make this change with the table's own engine.",
             )
     refs = {name: ref.snapshot_id for name, ref in found.refs.items()} | {
         name: None for _, name in sets if name not in found.refs

@@ -74,7 +74,11 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
                 remedy="Use the table's own engine instead.",
             )
         case ResetConsumer() | ClearConsumers():
-            raise Unsupported("Iceberg does not store the progress of streaming readers.", path=heads.location)
+            raise Unsupported(
+                "Iceberg does not store the progress of streaming readers.",
+                path=heads.location,
+                remedy="Reset the reader in its own engine.",
+            )
         case _:
             move = reference_changes.of(heads, change, now_ms)
             left = reference_changes.left_behind(heads, move.after)

@@ -172,7 +172,11 @@ def is_packed(found: Metadata) -> bool:
     packed = found.properties.get(_CODEC, "none").lower()
     if packed not in ("none", "gzip"):
         raise Unsupported(
-            "{codec} is {packed!r}, which no engine supports.", codec=_CODEC, packed=packed, path=found.path
+            "{codec} is {packed!r}, which no engine supports.",
+            codec=_CODEC,
+            packed=packed,
+            path=found.path,
+            remedy="Set it to none or gzip with the table's own engine.",
         )
     return packed == "gzip"
 

@@ -131,7 +131,11 @@ def stored(value: Any, of: str) -> bytes:
             number = decimals.unscaled(value, int(of.rstrip(")").rpartition(",")[2]))
             return number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
         case _:
-            raise Unsupported("Snapscope does not write values of type {of!r}.", of=of)
+            raise Unsupported(
+                "Snapscope does not write values of type {of!r}.",
+                of=of,
+                remedy="Make this change with the table's own engine.",
+            )
 
 
 def _summary(values: Sequence[Any], of: str) -> Json:

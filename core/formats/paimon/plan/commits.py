@@ -155,7 +155,10 @@ def compacted(schema: Schema, live: Sequence[Record], min_files: int | None) -> 
         rules = rules if min_files is None else dataclasses.replace(rules, least=min_files)
         return [entry for small in small_files.bins(live, rules) for entry in small]
     if min_files is not None:
-        raise Unsupported("Tables with a primary key are compacted by whole buckets, however many files a bucket has.")
+        raise Unsupported(
+            "Tables with a primary key are compacted by whole buckets, however many files a bucket has.",
+            remedy="Leave the number of files out.",
+        )
     found: list[Record] = []
     for _, moved, merged in full_compaction.of_table(schema, live):
         found += [*moved, *(entry for rewrite in merged for entry in rewrite.files)]

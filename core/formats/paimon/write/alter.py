@@ -159,7 +159,8 @@ def _widened(previous: Document, field: Document, of: Source) -> Any:
     if is_explicit and is_true(previous.get("options", {}).get("disable-explicit-type-casting")):
         raise Unsupported(
             f"{text(have)} becomes {text(wanted)} by an explicit cast alone, and the table's option "
-            "'disable-explicit-type-casting' is true."
+            "'disable-explicit-type-casting' is true.",
+            remedy="Add a column of the new type, and fill it.",
         )
     return to_json(wanted)
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from core.errors import Invalid, Unsupported
 from core.formats.paimon.types import PaimonType, text
+from core.formats.paimon.ways_out import CHANGE
 
 HASHED = ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE", "DECIMAL", "CHAR", "VARCHAR",
           "BINARY", "VARBINARY", "TIMESTAMP", "TIMESTAMP_LTZ")  # fmt: skip
@@ -97,7 +98,7 @@ def _stored(column: pa.Array, of: PaimonType) -> tuple[_Slots, _Sizes, _Words]:
         case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY":
             return _texts(column)
         case _:
-            raise Unsupported("Snapscope cannot assign a bucket to keys of type {of}.", of=text(of))
+            raise Unsupported("Snapscope cannot assign a bucket to keys of type {of}.", of=text(of), remedy=CHANGE)
 
 
 def _numbers(column: pa.Array, bits: Any) -> _Slots:

@@ -21,6 +21,7 @@ from core.formats.avro import container
 from core.formats.paimon import binary_row
 from core.formats.paimon.manifests import ADD, DELETE
 from core.formats.paimon.types import PaimonType, Source, parse
+from core.formats.paimon.ways_out import CHANGE
 
 Record: TypeAlias = dict[str, Any]  # one decoded Avro record with all fields
 
@@ -358,7 +359,9 @@ def _read(data: bytes, path: str, fields: Sequence[Mapping[str, Any]]) -> list[R
     _check_known(schema, fields, path)
     for record in records:
         if (found := record.get("_VERSION")) != VERSION:
-            raise Unsupported("Expected format version {known}, found {found}.", known=VERSION, found=found, path=path)
+            raise Unsupported(
+                "Expected format version {known}, found {found}.", known=VERSION, found=found, path=path, remedy=CHANGE
+            )
     return [_with_all(record, fields) for record in records]
 
 

@@ -13,6 +13,7 @@ from core.formats.paimon import types as words
 from core.messages import told
 from core.model.references import Field, Schema
 
+NO_COLUMNS = told("Add a column with the table's own engine, or choose another version.")
 WAY_OUT = told("Read it with Iceberg's own runtime in Spark 4.1 or older, with Trino or with DuckDB.")
 
 
@@ -26,7 +27,7 @@ class Columns:
         self.columns = types.columns(own)
         self.others = [own, *newest]
         if not self.columns:
-            raise Unsupported("The table has no columns, so there is nothing to read.")
+            raise Unsupported("The table has no columns, so there is nothing to read.", remedy=NO_COLUMNS)
         self.is_hard = any(types.has(each.type, _is_hard) for each in self.columns)
         """Whether some column must be converted in Python."""
 

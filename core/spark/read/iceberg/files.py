@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import Corrupt, NotFound, Unsupported
+from core.formats import undecoded
 from core.formats.iceberg import puffin, types
 from core.formats.iceberg.file_paths import TableLocation, normals
 from core.formats.iceberg.types import IcebergField, IcebergType
@@ -107,9 +108,7 @@ def read(
     except FileNotFoundError as error:
         raise missing(path) from error
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise Corrupt(
-            "The file cannot be read: {error}.", error=f"{type(error).__name__}: {error}", path=path
-        ) from error
+        raise undecoded.error(error, path) from error
 
 
 def missing(path: str) -> NotFound:

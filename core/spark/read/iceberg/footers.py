@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 
 import pyarrow as pa
 
-from core.errors import Corrupt
+from core.formats import undecoded
 from core.formats.iceberg import types
 from core.messages import told
 from core.spark.read.iceberg import files as iceberg_files
@@ -96,9 +96,7 @@ def _opened(local: str, path: str) -> tuple[str, pa.Schema]:
     except FileNotFoundError as error:
         raise iceberg_files.missing(path) from error
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise Corrupt(
-            "The file cannot be read: {error}.", error=f"{type(error).__name__}: {error}", path=path
-        ) from error
+        raise undecoded.error(error, path) from error
 
 
 def _ids(fields: Iterable[pa.Field]) -> Iterable[int | None]:

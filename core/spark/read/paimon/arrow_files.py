@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Corrupt, Unsupported
+from core.formats import undecoded
 from core.formats.paimon import binary_row, blob_files, schema_evolution, types
 from core.formats.paimon.blob_files import Blob
 from core.formats.paimon.schema_evolution import Origin
@@ -99,7 +100,7 @@ def read(
     try:
         found = [_column(each, table, rows, partition, micros) for each in origins]
     except pa.ArrowInvalid as error:
-        raise Corrupt("The data file could not be read: {error}.", error=error, path=path) from error
+        raise undecoded.error(error, path) from error
     names = [field.name for field in wanted.fields]
     for field in own:
         names.append(field.name)

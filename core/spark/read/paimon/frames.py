@@ -20,13 +20,14 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from core.errors import Corrupt, NotFound, Unsupported
+from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.formats.paimon import binary_row, schema_evolution, types
 from core.formats.paimon.schema_evolution import Origin
 from core.formats.paimon.types import PaimonType, parse
+from core.formats.paimon.ways_out import OWN_ENGINE
 from core.messages import told
 from core.model.references import Field, Schema
-from core.spark.read.paimon import arrow_files, data_evolution, jvm_types, python_files
+from core.spark.read.paimon import arrow_files, data_evolution, jvm_types, python_files, unread_options
 from core.storage.store import Store
 
 _PARTITION = "__partition_{}"  # names inside the relation; no table column can collide with what it selects
@@ -40,12 +41,6 @@ _DELETED = "deletion-vectors.enabled"
 _KIND = Field(-1, "_VALUE_KIND", "TINYINT")
 KINDS = ("+I", "-U", "+U", "-D")  # by their numbers in files
 _ADDS = (0, 2)
-_REFUSED = {
-    "postpone.merge-on-read": ("true", told("Rows in the postpone bucket are not ordered in their files.")),
-    "query-auth.enabled": ("true", told("The table's catalog masks rows or columns.")),
-    "pk-clustering-override": ("true", told("Rows are clustered in another order than their key.")),
-}
-_REFUSED_IF_SET = ("chain-table.", "map-shared-shredding", "blob-view")
 
 
 def frame(
@@ -70,16 +65,19 @@ def frame(
             "The table has a primary key ({primary_keys}). {needs_merging}",
             primary_keys=", ".join(schema.primary_keys),
             needs_merging=_NEEDS_MERGING,
+            remedy=OWN_ENGINE,
         )
     if said.get(_DELETED, "").strip().lower() == "true":
         raise Unsupported(
             ("The table's option '{deleted}' is true. Its files contain deleted rows, and this reads all rows."),
             deleted=_DELETED,
+            remedy=OWN_ENGINE,
         )
     if data_evolution.is_on(said):
         raise Unsupported(
             "The table's option '{name}' is true. Several files contain different columns of the same rows.",
             name=data_evolution.ENABLED,
+            remedy=OWN_ENGINE,
         )
     refuse_unreadable(schema, said)
     schema_evolution.refuse_casts(schema, schemas, files["schema_id"].unique().to_pylist())
@@ -127,7 +125,7 @@ def stored(
             system = {field.name: str(field.type) for field in own}
             frames = [arrow_files.frame(spark, store, form, written, schema, group, system)]
         else:
-            raise Unsupported("Data files of format {form!r} cannot be read.", form=form, path=store.location)
+            raise python_files.unknown_format(form, store.location)
         if own and kinds is None:
             frames = [each.where(F.col(_KIND.name).isin(*_ADDS)) for each in frames]
         first = [] if kinds is None else [_kind(has_kinds=bool(own)).alias(kinds)]
@@ -140,21 +138,19 @@ def by_jvm(store: Store, form: str, written: Schema, schema: Schema) -> bool:
     if not store.is_local or form not in _NATIVE or not schema_evolution.widens_all(written, schema):
         return False
     fields = written.fields if form == "orc" else _physical(written, schema)  # of ORC it looks at all of them
-    return not any(jvm_types.is_hard(parse(field.type), form) for field in fields)
+    return not any(_is_hard(field, form) for field in fields)
+
+
+def _is_hard(field: Field, form: str) -> bool:
+    try:
+        return jvm_types.is_hard(parse(field.type), form)
+    except SnapscopeError:
+        return True  # of an unknown type; only columns of other types are read
 
 
 def refuse_unreadable(schema: Schema, options: Mapping[str, str]) -> None:
-    """Raise `Unsupported`, by name, if the rows are not just those of the files, keys and vectors aside."""
-    for name, (value, why) in _REFUSED.items():
-        if options.get(name, "").strip().lower() == value:
-            raise Unsupported("The table's option '{name}' is {value}. {why}", name=name, value=value, why=why)
-    for name in options:
-        if name.startswith(_REFUSED_IF_SET):
-            raise Unsupported(
-                "The table's option '{name}' is set; its rows are not simply those in its files.", name=name
-            )
-    if (kind := options.get("type", "table")) != "table":
-        raise Unsupported("The table is of type '{kind}', whose rows are not in data files.", kind=kind)
+    """Raise `Unsupported`, by name, if the rows or a column are not just those of the files, keys and vectors aside."""
+    unread_options.refuse(options)
     for field in schema.fields:
         types.spark(parse(field.type), reads=True)  # refuses by the type's name
 
@@ -289,7 +285,9 @@ def _hadoop_paths(jvm: Any, paths: Sequence[str]) -> Any:
     uris = "\n".join(f"file://{path}" for path in paths)
     if uris.count("\n") != len(paths) - 1:
         raise Unsupported(
-            "A data file's path contains a line break.", path=next(path for path in paths if "\n" in path)
+            "A data file's path contains a line break.",
+            path=next(path for path in paths if "\n" in path),
+            remedy=OWN_ENGINE,
         )
     return jvm.org.apache.hadoop.util.StringUtils.stringToPath(jvm.java.util.regex.Pattern.compile("\n").split(uris))
 
@@ -309,7 +307,9 @@ def _check_found(index: Any, paths: Sequence[str]) -> None:
                 path=path,
                 remedy="This snapshot or tag cannot be read in full; choose another one.",
             ) from error
-    raise Unsupported("Spark treats a data file as hidden because of its name and would skip it.", path=paths[0])
+    raise Unsupported(
+        "Spark treats a data file as hidden because of its name and would skip it.", path=paths[0], remedy=OWN_ENGINE
+    )
 
 
 def _struct(jvm: Any, ddl: str) -> Any:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from core.errors import Corrupt, Unsupported
+from core.errors import Corrupt
 from core.formats.paimon import binary_row, layout, types
 from core.formats.paimon.blob_files import FORMAT as BLOB
 from core.formats.paimon.scan_details import FileKey, Range, RowIds, Vector, keys_of
@@ -25,7 +25,7 @@ from core.formats.paimon.types import PaimonType, parse
 from core.messages import counted, told
 from core.model.references import Schema
 from core.spark.merge.rows import KIND, LEVEL, SEQUENCE, merge
-from core.spark.merge.rules import FIRST_ROW, MergeRule, is_on, merge_rule
+from core.spark.merge.rules import FIRST_ROW, MergeRule, is_on, of_columns, read_rule
 from core.spark.read import timestamps
 from core.spark.read.paimon import arrow_files, data_evolution, python_files
 from core.spark.read.paimon import frames as read
@@ -81,7 +81,7 @@ def plan(
     if not schema.primary_keys:
         cleaned = [_work([_described(row, vectors.get(key))]) for key, row in _rows(files) if key in vectors]
         return ReadPlan(_without(files, vectors), tuple(cleaned), len(files), ())
-    rule = merge_rule(schema)
+    rule = read_rule(schema, schema.options)
     has_vectors = is_on(schema.options, "deletion-vectors.enabled")
     skips = rule.engine == FIRST_ROW or (has_vectors and not is_on(schema.options, "deletion-vectors.merge-on-read"))
     files, left_out = _taken(files, skips_level_0=skips, why="first-row" if rule.engine == FIRST_ROW else "vectors")
@@ -206,8 +206,8 @@ def _sections(
     keys = [ids[name] for name in schema.primary_keys if name not in schema.partition_keys]
     kinds = set()
     for number in {row["schema_id"] for _, row in members}:
-        by_id = {field.id: parse(field.type) for field in schemas[number].fields} if number in schemas else {}
-        kinds.add(tuple(by_id[key].root if key in by_id else "" for key in keys))
+        by_id = {field.id: field.type for field in schemas[number].fields} if number in schemas else {}
+        kinds.add(tuple(parse(by_id[key]).root if key in by_id else "" for key in keys))
     if len(kinds) != 1 or set(next(iter(kinds))) & {*_UNORDERED, ""}:
         return [list(members)]
     ordered = []
@@ -251,31 +251,36 @@ def frame(
     work: Sequence[Mapping[str, Any]],
     *,
     kinds: str | None = None,
+    narrow: Schema | None = None,
 ) -> DataFrame:
     """The rows of the planned work, as a frame whose tasks each take a share, largest first.
 
-    With `kinds` also the deleted rows, and a first column of that name with each one's row kind (`read.KINDS`).
+    `narrow`: the schema with the columns to read, if not all. With `kinds` also the deleted rows, and a first column of
+    that name with each one's row kind (`read.KINDS`).
     """
     if gone := {file["schema_id"] for each in work for file in each["files"]} - set(schemas):
         raise Corrupt(
             "Data files were written with schema {gone}, which cannot be read.", gone=min(gone), path=store.location
         )
     for form in {file["format"] for each in work for file in each["files"]} - {*python_files.FORMATS, BLOB}:
-        raise Unsupported("Data files of format {form!r} cannot be read.", form=form, path=store.location)
+        raise python_files.unknown_format(form, store.location)
+    shown = narrow or schema
+    rule = None
+    if schema.primary_keys:
+        rule = of_columns(read_rule(schema, schema.options), {field.name for field in shown.fields})
     ordered = sorted(work, key=lambda each: -int(each["bytes"]))
     tasks = max(1, min(len(work), 4 * spark.sparkContext.defaultParallelism))
     rows = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in ordered]})).repartition(tasks)
     ddl = ", ".join(
-        f"{types.quoted(field.name)} {types.spark(parse(field.type), reads=True)}" for field in schema.fields
+        f"{types.quoted(field.name)} {types.spark(parse(field.type), reads=True)}" for field in shown.fields
     )
     ddl = ddl if kinds is None else f"{types.quoted(kinds)} STRING, {ddl}"
-    return rows.mapInArrow(_task(store, schema, schemas, kinds), ddl)
+    return rows.mapInArrow(_task(store, shown, schemas, rule, kinds), ddl)
 
 
 def _task(
-    store: Store, schema: Schema, schemas: Mapping[int, Schema], kinds: str | None
+    store: Store, schema: Schema, schemas: Mapping[int, Schema], rule: MergeRule | None, kinds: str | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    rule = merge_rule(schema) if schema.primary_keys else None
     used = {number: replace(each, options={}) for number, each in schemas.items()}
     out = arrow_files.arrow_schema(schema, micros=True)
     out = out if kinds is None else pa.schema([(kinds, pa.string()), *out])

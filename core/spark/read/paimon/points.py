@@ -14,10 +14,9 @@ from functools import reduce
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
-from core.errors import Corrupt, Unsupported
-from core.formats.paimon import scan_details, schema_evolution, types
+from core.errors import Corrupt, SnapscopeError, Unsupported
+from core.formats.paimon import scan_details, schema_evolution
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.scan_details import FileKey, Range, Vector
 from core.formats.paimon.types import PaimonType, parse
@@ -26,8 +25,9 @@ from core.model.history import History
 from core.model.references import Field, Heads, Line, Schema, Snapshot
 from core.model.time_travel import AsOf
 from core.spark.merge.rules import is_on
-from core.spark.read.paimon import data_evolution, merge_on_read
+from core.spark.read.paimon import data_evolution, merge_on_read, unread_options
 from core.spark.read.paimon import frames as read
+from core.spark.read.paimon.shown_columns import narrowed, readable, refusals, widened
 from core.spark.read.reader import Rows
 from core.table import Table
 
@@ -52,6 +52,8 @@ class PaimonScan:
     vectors: Mapping[FileKey, Vector]
     plan: merge_on_read.ReadPlan
     differs: tuple[str, ...]
+    refused: Mapping[str, SnapscopeError]
+    """Columns that cannot be shown; `schema` has texts in their place."""
     other: PaimonScan | None = None
     """Another branch, where its rows are the table's in partitions that this one lacks."""
 
@@ -127,8 +129,11 @@ def _same_columns(schema: Schema, theirs: Schema | None, name: str) -> Schema:
 def _opened(
     table: Table, history: History, snapshot: Snapshot, branch: str, schema: Schema, files: pa.Table
 ) -> PaimonScan:
-    read.refuse_unreadable(schema, schema.options)
-    schemas, manifests = schemas_of(history.heads, branch), PaimonFormat.of(table.format).manifests
+    unread_options.refuse(schema.options)
+    schemas = schemas_of(history.heads, branch)
+    refused = refusals(schema, schemas.values())
+    schema = readable(schema, refused)
+    manifests = PaimonFormat.of(table.format).manifests
     ranges = scan_details.ranges(manifests, snapshot, files) if schema.primary_keys and len(files) else {}
     ids = scan_details.row_ids(manifests, snapshot, files) if is_joined(schema) and len(files) else None
     has_vectors = is_on(schema.options, "deletion-vectors.enabled") and len(files) > 0
@@ -143,6 +148,7 @@ def _opened(
         vectors=vectors,
         plan=merge_on_read.plan(schema, schemas, files, ranges, vectors, ids),
         differs=(*_differs(schema, history.heads, branch), *cut_off(schema)),
+        refused=refused,
     )
 
 
@@ -165,17 +171,17 @@ def rows(
     With `kinds` also what merging leaves of deleted rows, and a first column of that name: +I, -U, +U or -D.
     """
     plan = of.plan if plan is None else plan
-    store, schema, schemas = of.table.store, _narrowed(of.schema, columns), of.schemas
+    store, schema, schemas = of.table.store, narrowed(of.schema, _without(of, columns)), of.schemas
     merged = plan.files - len(plan.raw)
     plan = merge_on_read.in_python(
         plan, lambda form, number: number not in schemas or read.by_jvm(store, form, schemas[number], schema)
     )
     parts = read.stored(spark, store, schema, schemas, plan.raw, kinds=kinds)
     if plan.work:
-        parts.append(merge_on_read.frame(spark, store, schema, schemas, plan.work, kinds=kinds))
+        parts.append(merge_on_read.frame(spark, store, of.schema, schemas, plan.work, kinds=kinds, narrow=schema))
     frame = reduce(DataFrame.unionAll, parts) if parts else read.empty(spark, schema, kinds=kinds)
     found = Rows(
-        frame=frame if schema is of.schema else _widened(frame, schema, of.schema, kinds),
+        frame=widened(frame, schema, of.schema, of.refused, kinds),
         files=len(of.files),
         files_read=plan.files,
         merged=merged,
@@ -197,34 +203,12 @@ def rows(
     )
 
 
-def _narrowed(schema: Schema, columns: Collection[int] | None) -> Schema:
-    """The schema with these columns and those that reading takes. Merging takes all."""
-    if columns is None or schema.primary_keys:
-        return schema
-    kept = {schema.fields[number].name for number in columns} | set(schema.partition_keys)
-    if len(kept) == len(schema.fields):
-        return schema
-    fields = tuple(field for field in schema.fields if field.name in kept)
-    return replace(schema, fields=fields or (Field(-1, "#", "BOOLEAN"),))  # one that no file has, to count rows by
-
-
-def _widened(frame: DataFrame, narrow: Schema, schema: Schema, kinds: str | None) -> DataFrame:
-    """The frame with all columns of the schema, those that were not read as nulls."""
-    names = {field.name for field in narrow.fields}
-    first = [] if kinds is None else [F.col(types.quoted(kinds))]
-    return frame.select(
-        *first,
-        *(
-            F.col(types.quoted(field.name)) if field.name in names
-            else F.lit(None).cast(ddl).alias(field.name)
-            for field, ddl in zip(schema.fields, ddls(schema), strict=True)
-        ),
-    )  # fmt: skip
-
-
-def ddls(schema: Schema) -> tuple[str, ...]:
-    """The columns' types in Spark."""
-    return tuple(types.spark(parse(field.type), reads=True) for field in schema.fields)
+def _without(of: PaimonScan, columns: Collection[int] | None) -> Collection[int] | None:
+    """The columns to read: those that will be looked at and can be shown."""
+    if not of.refused:
+        return columns
+    asked = range(len(of.schema.fields)) if columns is None else columns
+    return [number for number in asked if of.schema.fields[number].name not in of.refused]
 
 
 def audit_log(spark: SparkSession, of: PaimonScan, plan: merge_on_read.ReadPlan | None = None) -> Rows:
@@ -238,7 +222,11 @@ def audit_log(spark: SparkSession, of: PaimonScan, plan: merge_on_read.ReadPlan 
 def with_kind(schema: Schema, kind: str) -> Schema:
     """The schema with a leading column for row kinds. Raises `Unsupported` if it already has a column of that name."""
     if any(field.name.casefold() == kind for field in schema.fields):
-        raise Unsupported("The table already has a column '{kind}', so its rows would have two.", kind=kind)
+        raise Unsupported(
+            "The table already has a column '{kind}', so its rows would have two.",
+            kind=kind,
+            remedy=told("Query the table's rows, or compare two versions in Diff."),
+        )
     return replace(schema, fields=(Field(-1, kind, "STRING"), *schema.fields))
 
 

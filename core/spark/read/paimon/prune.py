@@ -22,6 +22,7 @@ from core.model.references import Schema
 from core.spark.read.paimon import merge_on_read
 from core.spark.read.paimon.bucket_prune import Buckets
 from core.spark.read.paimon.points import PaimonScan
+from core.spark.read.paimon.shown_columns import is_refused
 from core.spark.sql.filters import All, Any_, Check, Condition, kind
 
 _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())  # a wall clock
@@ -186,9 +187,9 @@ class _Judge:
 
         The key range limits its first column, and a later column if all columns before it have a single value.
         """
-        then = {field.id: parse(field.type) for field in written.fields}
+        then = {field.id: field.type for field in written.fields}
         own = [then.get(self.schema.fields[at].id) for at in self.keys]
-        of = [to for to in own if to is not None]
+        of = [parse(to) for to in own if to is not None]
         if not self.keys or len(of) != len(own):
             return True
         bounds: dict[int, ComparableBounds] = {}
@@ -213,6 +214,8 @@ class _Judge:
         bounds: dict[int, ComparableBounds] = {}
         places: dict[int, tuple[int, PaimonType]] = {}
         for at in self.columns:
+            if is_refused(self.schema.fields[at]):
+                continue
             source = then.get(self.schema.fields[at].id)
             if source is None:
                 bounds[at] = ComparableBounds(None, None, file["rows"], file["rows"])  # missing: all null

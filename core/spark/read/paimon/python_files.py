@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core import urls
-from core.errors import Corrupt, NotFound, Unsupported
-from core.formats import footer_limits
+from core.errors import NotFound, Unsupported
+from core.formats import footer_limits, undecoded
 from core.formats.paimon import deletion_vectors, types
 from core.formats.paimon.types import PaimonType
 from core.model.intervals import Ints
@@ -92,10 +92,15 @@ def decode(
             remedy="This snapshot or tag cannot be read in full; choose another one.",
         ) from error
     except (pa.ArrowException, KeyError, ValueError, EOFError, OSError) as error:
-        raise Corrupt(
-            "The data file could not be read: {error}.", error=f"{type(error).__name__}: {error}", path=path
-        ) from error
-    raise Unsupported("Data files of format {form!r} cannot be read.", form=form, path=path)
+        raise undecoded.error(error, path) from error
+    raise unknown_format(form, path)
+
+
+def unknown_format(form: str, path: str) -> Unsupported:
+    """The error for data files that no reader here knows."""
+    return Unsupported(
+        "Data files of format {form!r} cannot be read.", form=form, path=path, remedy=undecoded.ELSEWHERE
+    )
 
 
 def _orc(file: Any, source: bytes | str, names: Sequence[str], path: str) -> tuple[pa.Table, int]:

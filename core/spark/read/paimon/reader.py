@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 from core.model.history import History
 from core.model.time_travel import AsOf
 from core.spark.read.paimon import points, prune
+from core.spark.read.paimon.shown_columns import ddls
 from core.spark.read.reader import Rows, Source
 from core.spark.sql.filters import Pushdown
 from core.table import Table
@@ -18,4 +19,4 @@ def source(table: Table, history: History, at: AsOf) -> Source:
     def rows(spark: SparkSession, asked: Pushdown) -> Rows:
         return points.rows(spark, found, prune.plan(found, asked.condition), columns=asked.columns)
 
-    return Source(found.schema, rows, points.ddls(found.schema))
+    return Source(found.schema, rows, ddls(found.schema))

@@ -18,7 +18,7 @@ from core.formats.paimon.types import arrow, parse
 from core.model.references import Field, Schema
 from core.spark.merge.columns import ranks
 from core.spark.merge.rows import merge
-from core.spark.merge.rules import merge_rule
+from core.spark.merge.rules import deciding, merge_rule, of_columns, read_rule
 from tests.support.depth import tries
 
 COLUMNS = (
@@ -258,6 +258,10 @@ def test_merging_is_what_taking_rows_one_by_one_gives(name: str, data: st.DataOb
     keys = [(row["k"], row["j"]) for row in audited]
     assert len(keys) == len(set(keys))
     assert set(keys) <= {(row["k"], row["j"]) for row in rows}
+    asked = deciding(schema(options)) | set(data.draw(st.sets(st.sampled_from([name for name, _ in COLUMNS]))))
+    narrow = merge(of_columns(merge_rule(schema(options)), asked), table(rows))
+    assert narrow.equals(found.select(narrow.column_names))
+    assert asked == set(narrow.column_names)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -312,6 +316,19 @@ def test_a_number_that_does_not_fit_is_refused_not_wrapped() -> None:
         options = {"merge-engine": "aggregation", "fields.a.aggregate-function": function}
         with pytest.raises(Unsupported, match="does not fit"):
             merge(merge_rule(schema(options)), table(rows))
+
+
+@pytest.mark.parametrize("engine", ["aggregation", "partial-update"])
+def test_an_unknown_function_refuses_merged_rows_and_writers(engine: str) -> None:
+    options = {"merge-engine": engine, "fields.s.sequence-group": "a", "fields.a.aggregate-function": "rbm32"}
+    with pytest.raises(Unsupported, match="'rbm32'"):
+        merge_rule(schema(options))
+    rule = read_rule(schema(options), options)
+    row = {"j": "x", "a": 7, "b": None, "c": None, "s": 1, "_VALUE_KIND": 0, "_LEVEL": 0}
+    alone = [{**row, "k": number, "_SEQUENCE_NUMBER": number} for number in (1, 2)]
+    assert merge(rule, table(alone))["a"].to_pylist() == [7, 7]
+    with pytest.raises(Unsupported, match="'rbm32'"):
+        merge(rule, table([*alone, {**alone[0], "_SEQUENCE_NUMBER": 3}]))
 
 
 DECIMALS = ("DECIMAL(38, 2)", "DECIMAL(38, 0)", "DECIMAL(19, 9)", "DECIMAL(29, 1)", "DECIMAL(18, 2)", "DECIMAL(9, 0)")

@@ -1,0 +1,9 @@
+"""What a reader can do where rows of a Paimon table cannot be shown: texts that several errors end with. Pure."""
+
+from __future__ import annotations
+
+from core.messages import told
+
+OWN_ENGINE = told("Read it with Paimon 2.0 in Spark or Flink.")
+LEAVE_OUT = told("Leave the column out, or read it with Paimon 2.0 in Spark or Flink.")
+CHANGE = told("Make this change with the table's own engine.")

@@ -1,0 +1,105 @@
+"""Which columns of a version can be shown, and which of them a statement takes.
+
+Invariant: a column that cannot be shown takes nothing away from the others. Until it is used, it is a text under an id
+that no file has, from which nothing is concluded; then it raises the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from core.errors import SnapscopeError, Unsupported
+from core.formats.paimon import types
+from core.formats.paimon.types import parse
+from core.formats.paimon.ways_out import LEAVE_OUT
+from core.messages import told
+from core.model.references import Field, Schema
+from core.spark.merge.rules import deciding
+from core.spark.session.task_errors import carried
+
+
+def refusals(schema: Schema, schemas: Iterable[Schema]) -> dict[str, SnapscopeError]:
+    """Columns that cannot be shown, each with the reason. Raises it if the rows depend on the column.
+
+    `schemas`: all that files may be written with.
+    """
+    needed = deciding(schema) | set(schema.partition_keys)
+    found: dict[str, SnapscopeError] = {}
+    shredded = {field.id for each in (schema, *schemas) for field in each.fields if _is_shredded(each, field.name)}
+    for field in schema.fields:
+        try:
+            types.spark(parse(field.type), reads=True)
+        except SnapscopeError as error:
+            if field.name in needed:
+                raise
+            found[field.name] = _of_column(field.name, error)
+        if field.id in shredded:
+            said = told("Its maps are stored in parts ('map.storage-layout'), which are not put together here.")
+            why = Unsupported(said, remedy=LEAVE_OUT)
+            found[field.name] = _of_column(field.name, why)
+    return found
+
+
+def _is_shredded(schema: Schema, name: str) -> bool:
+    return schema.options.get(f"fields.{name}.map.storage-layout", "default").strip().lower() != "default"
+
+
+def _of_column(name: str, error: SnapscopeError) -> SnapscopeError:
+    return type(error)(
+        told("Column '{name}' cannot be shown: {message}", name=name, message=error.message),
+        path=error.path,
+        remedy=LEAVE_OUT,
+    )
+
+
+def readable(schema: Schema, refused: Collection[str]) -> Schema:
+    """The schema with texts in place of columns that cannot be shown."""
+    if not refused:
+        return schema
+    fields = (Field(-2 - each.id, each.name, "STRING") if each.name in refused else each for each in schema.fields)
+    return replace(schema, fields=tuple(fields))
+
+
+def is_refused(field: Field) -> bool:
+    """Whether a field of a readable schema stands for a column that cannot be shown."""
+    return field.id < -1
+
+
+def narrowed(schema: Schema, columns: Collection[int] | None) -> Schema:
+    """The schema with these columns and those that decide which rows there are."""
+    if columns is None:
+        return schema
+    kept = {schema.fields[number].name for number in columns} | set(schema.partition_keys) | deciding(schema)
+    if len(kept) == len(schema.fields):
+        return schema
+    fields = tuple(field for field in schema.fields if field.name in kept)
+    return replace(schema, fields=fields or (Field(-1, "#", "BOOLEAN"),))  # one that no file has, to count rows by
+
+
+def widened(
+    frame: DataFrame, narrow: Schema, schema: Schema, refused: Mapping[str, SnapscopeError], kinds: str | None
+) -> DataFrame:
+    """The frame with all columns of the schema: those that were not read are null, or say why they cannot be."""
+    if narrow is schema and not refused:
+        return frame
+    names = {field.name for field in narrow.fields}
+    first = [] if kinds is None else [F.col(types.quoted(kinds))]
+    return frame.select(
+        *first,
+        *(
+            F.raise_error(F.lit(carried(refused[field.name]))).cast("string").alias(field.name)
+            if field.name in refused
+            else F.col(types.quoted(field.name)) if field.name in names
+            else F.lit(None).cast(ddl).alias(field.name)
+            for field, ddl in zip(schema.fields, ddls(schema), strict=True)
+        ),
+    )  # fmt: skip
+
+
+def ddls(schema: Schema) -> tuple[str, ...]:
+    """The columns' types in Spark."""
+    return tuple(types.spark(parse(field.type), reads=True) for field in schema.fields)
