@@ -1018,7 +1018,7 @@ public final class PaimonJudge {
         return node;
     }
 
-    // --- values: JSON numbers, booleans and text; bytes as hex; decimals, times and non-finite floats as text ---------
+    // --- values: JSON numbers, booleans and text; bytes as hex; decimals, times and non-finite floats as text; variants as JSON
 
     private static JsonNode value(Object value, DataType type) {
         if (value == null) {
@@ -1026,6 +1026,9 @@ public final class PaimonJudge {
         }
         if (type.getTypeRoot().name().equals("BLOB")) {
             return NODES.textNode(HexFormat.of().formatHex((byte[]) call(value, "toData")));
+        }
+        if (type.getTypeRoot().name().equals("VARIANT")) {
+            return NODES.textNode((String) call(value, "toJson"));
         }
         switch (type.getTypeRoot()) {
             case BOOLEAN:
@@ -1092,6 +1095,9 @@ public final class PaimonJudge {
         }
         if (type.getTypeRoot().name().equals("BLOB")) {
             return blob(HexFormat.of().parseHex(node.asText()));
+        }
+        if (type.getTypeRoot().name().equals("VARIANT")) {
+            return variant(node.asText());
         }
         switch (type.getTypeRoot()) {
             case BOOLEAN:
@@ -1220,6 +1226,14 @@ public final class PaimonJudge {
             return callStatic(Class.forName("org.apache.paimon.data.Blob"), "fromData", (Object) bytes);
         } catch (ClassNotFoundException absent) {
             throw new UnsupportedOperationException("this release has no BLOB");
+        }
+    }
+
+    private static Object variant(String json) {
+        try {
+            return callStatic(Class.forName("org.apache.paimon.data.variant.GenericVariant"), "fromJson", json);
+        } catch (ClassNotFoundException absent) {
+            throw new UnsupportedOperationException("this release has no VARIANT");
         }
     }
 

@@ -22,8 +22,10 @@ def check(judge: PaimonJudge, location: str) -> int:
     table = open_table(location)
     history = table.history()
     for snapshot in history.heads.main.snapshots:
-        found = query(table, "select * from t", at=str(snapshot.id), history=history, row_cap=10_000).table
-        ours = ordered([[shown(value) for value in row.values()] for row in found.to_pylist()])
+        found = query(
+            table, "select * from t", at=str(snapshot.id), history=history, row_cap=10_000, timeout_s=300
+        ).table
+        ours = ordered([[plain(value) for value in row.values()] for row in found.to_pylist()])
         theirs = judge.rows(location, snapshot=snapshot.id)
         assert ours == theirs, snapshot.id
         (counted,) = query(table, "select count(*) as n from t", at=str(snapshot.id), history=history).table.to_pylist()
@@ -31,22 +33,38 @@ def check(judge: PaimonJudge, location: str) -> int:
     return len(history.heads.main.snapshots)
 
 
-@pytest.mark.parametrize(("seed", "form"), [(1, "parquet"), (2, "orc"), (3, "avro")])
+def plain(value: Any) -> Any:
+    """A value as the judge tells it: of a blob its bytes, which stand where its reference says."""
+    if not isinstance(value, dict):
+        return shown(value)
+    content = Path(value["uri"].removeprefix("file://")).read_bytes()
+    return content[value["offset"] :][: value["length"]].hex()
+
+
+@pytest.mark.parametrize(("seed", "form"), [(1, "parquet"), (2, "orc"), (3, "avro"), (4, "parquet")])
 def test_random_histories(spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path, seed: int, form: str) -> None:
     """Rows are appended; then some columns of all rows of an append are written anew, others are added or changed."""
+    has_blobs = seed % 2 == 0
     choose = random.Random(seed)
     location = str(tmp_path / "default.db" / "t")
-    java_judge.create(location, COLUMNS, partition_keys=["p"], options={**OPTIONS, "file.format": form})
-    names = [name for name, _ in COLUMNS]
+    options = {**OPTIONS, "file.format": form, "manifest.format": form}
+    options |= {"blob-field": "picture", "blob.target-file-size": "20 b"} if has_blobs else {}
+    columns = [*COLUMNS, ("picture", "BLOB")] if has_blobs else COLUMNS
+    java_judge.create(location, columns, partition_keys=["p"], options=options)
+    names = [name for name, _ in columns]
     spans: list[tuple[str, int, int]] = []
     first = 0
 
     def value(name: str, number: int) -> Any:
         if choose.random() < 0.2:
             return None
-        return {"id": number, "a": f"{choose.randrange(100)}", "b": choose.randrange(10**12), "new": number % 7}.get(
-            name, f"19{choose.randrange(40, 99)}-03-29T02:30:00.{choose.randrange(1000):03}"
-        )
+        return {
+            "id": number,
+            "a": f"{choose.randrange(100)}",
+            "b": choose.randrange(10**12),
+            "new": number % 7,
+            "picture": f"{choose.randrange(256**6):012x}",
+        }.get(name, f"19{choose.randrange(40, 99)}-03-29T02:30:00.{choose.randrange(1000):03}")
 
     for step in range(9):
         if step == 4:
@@ -55,7 +73,7 @@ def test_random_histories(spark: SparkSession, java_judge: PaimonJudge, tmp_path
         if step == 6:
             java_judge.alter(location, ("type", "a", "INT"), ("rename", "b", "c"))
             names[names.index("b")] = "c"
-        own = [name for name in names if name != "p"]
+        own = [name for name in names if name not in ("p", "picture")]  # the engine itself fails on blobs written anew
         if step < 2 or not spans or choose.random() < 0.3:
             count, part = choose.randint(1, 5), choose.choice("xy")
             rows = [[part if name == "p" else value(name, at) for name in names] for at in range(count)]

@@ -37,6 +37,7 @@ AXES: Mapping[str, Sequence[str]] = {
     "compaction": ("never", "as it comes", "full"),
     "partitions": ("no", "yes"),
 }  # fmt: skip
+MANIFESTS = ("avro", "orc", "parquet")
 Combination = tuple[str, ...]
 ENGINE_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "deduplicate": {},
@@ -182,7 +183,8 @@ def build(judge: PaimonJudge, location: str, case: Case, seed: int) -> None:
     choose = random.Random(seed)
     keys = ["p", "id"] if case.partitions == "yes" else ["id"]
     partition = ["p"] if case.partitions == "yes" else []
-    judge.create(location, COLUMNS, primary_keys=keys, partition_keys=partition, options=case.options())
+    options = {**case.options(), "manifest.format": MANIFESTS[seed % len(MANIFESTS)]}
+    judge.create(location, COLUMNS, primary_keys=keys, partition_keys=partition, options=options)
     columns = [name for name, _ in COLUMNS]
     for number in range(1, 7):
         if number == 4:

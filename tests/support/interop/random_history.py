@@ -35,6 +35,7 @@ FAMILIES = ("primary key", "append", "primary key", "append buckets", "primary k
 PRODUCERS = ("none", "input", "lookup", "full-compaction")
 ENGINES = ("deduplicate", "partial-update", "deduplicate", "aggregation", "first-row")
 FORMATS = ("parquet", "parquet", "orc", "avro")
+MANIFESTS = ("avro", "avro", "orc", "parquet")
 PARTITIONS = ("2026-01-01", "b c", "x/y=z%")
 LOOKED_UP = ("2026-01-01", "b c", "x:y=z%")
 """Looking a key up while compacting makes a local file named after the partition: a slash breaks it, 0.9 to 2.0."""
@@ -56,11 +57,13 @@ KINDS = (
     *("branch", "branch commit", "branch tag", "branch compaction", "branch renamed", "branch deleted", "fast-forward"),
     *("rollback", "commit after rollback", "rollback as latest", "expiry", "expiry by itself", "consumer", "gap"),
     *("changelog input", "changelog lookup", "changelog full-compaction", "long-lived changelog", "changelog expiry"),
+    *("row tracking", "manifests in orc", "manifests in parquet"),
     *("schema change", "shared index file", "hash index", "deletion vectors", "extra files", "orc", "avro"),
     *("equal commit times", "merge engine partial-update", "merge engine aggregation", "merge engine first-row"),
 )
 """What 25 seeds must have between them with the newest engine."""
 _NO_ROLLBACK_AS_LATEST = frozenset(["rollback as latest"])
+_BEFORE_1_3 = frozenset(["row tracking"]) | _NO_ROLLBACK_AS_LATEST
 NOT_IN: dict[str, frozenset[str]] = {
     "0.9.0": frozenset(
         [
@@ -73,10 +76,10 @@ NOT_IN: dict[str, frozenset[str]] = {
             "commit after rollback",
         ]
     )
-    | _NO_ROLLBACK_AS_LATEST,
-    "1.0.1": frozenset(["rollback", "commit after rollback"]) | _NO_ROLLBACK_AS_LATEST,
-    "1.1.1": frozenset(["rollback", "commit after rollback"]) | _NO_ROLLBACK_AS_LATEST,
-    "1.2.0": _NO_ROLLBACK_AS_LATEST,
+    | _BEFORE_1_3,
+    "1.0.1": frozenset(["rollback", "commit after rollback"]) | _BEFORE_1_3,
+    "1.1.1": frozenset(["rollback", "commit after rollback"]) | _BEFORE_1_3,
+    "1.2.0": _BEFORE_1_3,
     "1.3.1": _NO_ROLLBACK_AS_LATEST,
     "1.4.2": _NO_ROLLBACK_AS_LATEST,
 }
@@ -182,6 +185,10 @@ class _Walk:
             self.count(f"merge engine {options['merge-engine']}")
         if options["file.format"] != "parquet":
             self.count(options["file.format"])
+        if options["manifest.format"] != "avro":
+            self.count(f"manifests in {options['manifest.format']}")
+        if "row-tracking.enabled" in options:
+            self.count("row tracking")
 
     def rows(self, branch: str | None, partition: str | None = None) -> list[list[Any]]:
         fields = self.judge.schema(self.table, branch=branch)["fields"]
@@ -515,6 +522,7 @@ def _variant(seed: int, rng: random.Random) -> dict[str, Any]:
     options = {
         "bucket": "-1" if family in ("append", "dynamic buckets") else rng.choice(("1", "2")),
         "file.format": format,
+        "manifest.format": MANIFESTS[(seed // 3) % len(MANIFESTS)],
         "manifest.merge-min-count": rng.choice(("2", "3", "30")),
         "num-sorted-run.compaction-trigger": rng.choice(("3", "5")),
         # Nothing expires automatically, except in tables of that kind.
@@ -532,6 +540,8 @@ def _variant(seed: int, rng: random.Random) -> dict[str, Any]:
         options["deletion-vectors.enabled"] = "true"
     if not is_keyed and seed % 2 and format != "avro":
         options |= {"file-index.bloom-filter.columns": "k", "file-index.in-manifest-threshold": "1 b"}
+    if family == "append" and seed % 2 == 0:
+        options["row-tracking.enabled"] = "true"
     is_long_lived = producer != "none" and not expires_by_itself and rng.random() < 0.6
     is_looked_up = producer == "lookup" or family == "vectors" or engine == "first-row"
     return {

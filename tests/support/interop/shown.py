@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import math
+import re
 from decimal import Decimal
 from typing import Any
+
+import pyarrow as pa
 
 
 def shown(value: Any) -> Any:
@@ -27,3 +32,41 @@ def shown(value: Any) -> Any:
             return [shown(each) for each in value]
         case _:
             return value
+
+
+def rows_of(found: pa.Table) -> list[list[Any]]:
+    """Rows as the judges do, but entries of maps in an order of their own."""
+    columns = [[_plain(value, field.type) for value in found[field.name].to_pylist()] for field in found.schema]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def judged_rows(rows: list[list[Any]], schema: pa.Schema) -> list[list[Any]]:
+    """A judge's rows in the form of `rows_of`: no more than six decimals of a second."""
+    return [[_judged(value, field.type) for value, field in zip(row, schema, strict=True)] for row in rows]
+
+
+def _plain(value: Any, of: pa.DataType) -> Any:
+    if value is None:
+        return None
+    if pa.types.is_struct(of):
+        return [_plain(value[field.name], field.type) for field in of]
+    if pa.types.is_map(of):
+        return sorted(([_plain(key, of.key_type), _plain(each, of.item_type)] for key, each in value), key=json.dumps)
+    if pa.types.is_list(of):
+        return [_plain(each, of.value_type) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else shown(value)
+
+
+def _judged(value: Any, of: pa.DataType) -> Any:
+    if value is None:
+        return None
+    if pa.types.is_struct(of):
+        return [_judged(each, field.type) for each, field in zip(value, of, strict=True)]
+    if pa.types.is_map(of):
+        pairs = zip(*value, strict=True)
+        return sorted(([_judged(key, of.key_type), _judged(each, of.item_type)] for key, each in pairs), key=json.dumps)
+    if pa.types.is_list(of):
+        return [_judged(each, of.value_type) for each in value]
+    if pa.types.is_timestamp(of):
+        return re.sub(r"(\.\d{3})000(?=Z|$)", r"\1", re.sub(r"(\.\d{6})\d{3}", r"\1", value))
+    return value

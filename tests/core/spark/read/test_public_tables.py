@@ -1,7 +1,7 @@
 """Tables of other projects, written by many engines: every point that the format's own engine reads has its rows.
 
-Of Paimon tables the number of rows is known. They are read where the tables beyond tests/tables are: copies that
-believe to be elsewhere.
+Of Paimon tables the number of rows is known, and the values that Java Paimon 2.0 reads (tests/data). They are read
+where the tables beyond tests/tables are: copies that believe to be elsewhere.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from pyspark.sql.variant_utils import VariantUtils
 from core.errors import SnapscopeError
 from core.spark.query.query import query
 from core.table import open_table
+from tests.engines.paimon_java import ordered
 from tests.support.iceberg_tables import relocated
-from tests.support.places import TABLES
+from tests.support.interop.shown import judged_rows, rows_of
+from tests.support.places import ROOT, TABLES
 
 PUBLIC = TABLES / "iceberg" / "public"
 NAMES = sorted(path.name for path in PUBLIC.iterdir()) if PUBLIC.is_dir() else []
 PAIMON = TABLES / "paimon_public"
 COUNTS = json.loads((PAIMON / "expected.json").read_text()) if PAIMON.is_dir() else {}
+VALUES = json.loads((ROOT / "tests" / "data" / "paimon_public_values.json").read_text()) if PAIMON.is_dir() else {}
 REWRITTEN = [name for name in NAMES if "__partition_" in name]
 
 
@@ -44,18 +47,22 @@ def test_every_point_that_the_engine_reads_has_its_rows(spark: SparkSession, nam
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", COUNTS)
-def test_every_point_of_a_paimon_table_has_as_many_rows_as_the_engine_reads(spark: SparkSession, name: str) -> None:
+@pytest.mark.parametrize("name", sorted({*COUNTS, *VALUES}))
+def test_every_point_of_a_paimon_table_has_the_rows_that_the_engine_reads(spark: SparkSession, name: str) -> None:
     table = open_table(str(PAIMON / name))
-    for at, wanted in COUNTS[name].items():
+    values = VALUES.get(name, {})
+    counts = {at: {"count": len(rows)} for at, rows in values.items()} | COUNTS.get(name, {})
+    for at, wanted in counts.items():
         try:
-            (counted,) = query(table, "select count(*) as n from t", at=at).table.to_pylist()
-            found = query(table, "select * from t", at=at).table
+            (counted,) = query(table, "select count(*) as n from t", at=at, timeout_s=300).table.to_pylist()
+            found = query(table, "select * from t", at=at, timeout_s=300).table
         except SnapscopeError:
             assert "error" in wanted, at
             continue
         if "error" not in wanted:  # or it reads what the engine does not, see docs/paimon-features.md
             assert counted == {"n": found.num_rows} == {"n": wanted["count"]}, at
+        if at in values:
+            assert ordered(rows_of(found)) == ordered(judged_rows(values[at], found.schema)), at
 
 
 def compared(source: Path) -> tuple[int, int]:
