@@ -16,7 +16,7 @@ from typing import Any
 from core import decimals
 from core.errors import Corrupt, Invalid, Unsupported
 from core.formats.paimon.types import PaimonType, Source, parse, text
-from core.formats.paimon.ways_out import CHANGE, OWN_ENGINE
+from core.formats.paimon.ways_out import CHANGE, NEWER
 from core.messages import told
 
 EMPTY = bytes(12)  # the row without fields: partition of an unpartitioned table, keys of an append table
@@ -200,9 +200,7 @@ def _value(row: memoryview, slot: int, fixed: int, of: PaimonType) -> Any:
             moment = naive if root == "TIMESTAMP" else naive.replace(tzinfo=dt.UTC)
             return _with_nanos(moment, nanos % 1000)
         case _:
-            raise Unsupported(
-                "Snapscope cannot read values of type {of} in stored rows.", of=text(of), remedy=OWN_ENGINE
-            )
+            raise Unsupported("Snapscope cannot read values of type {of} in stored rows.", of=text(of), remedy=NEWER)
 
 
 def _with_nanos(moment: dt.datetime, nanosecond: int) -> dt.datetime:

@@ -6,6 +6,7 @@ list.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import Corrupt
+from core.errors import Corrupt, Unsupported
 from core.formats.paimon import binary_row, layout, scan_details
 from core.formats.paimon.file_paths import identities
 from core.formats.paimon.manifests import ADD, DETAIL, ENTRY, LIST, LISTED, STATS, VECTORS, PaimonManifests
@@ -170,8 +171,11 @@ def statistics(
     rows = _naming(decoded, snapshot, files, STATS, PaimonManifests(decoded.store))
     wanted = set(scan_details.keys_of(files))
     found = {(row["partition"], row["bucket"], row["name"]): row for row in rows.to_pylist()}
-    known = {field.id: parse(field.type) for field in schema.fields}
-    columns = [Column(field.id, field.name, text(known[field.id])) for field in schema.fields]
+    known = _known(schema)
+    columns = [
+        Column(field.id, field.name, text(known[field.id]) if field.id in known else str(field.type))
+        for field in schema.fields
+    ]
     said = []
     for key, row in found.items():
         if key in wanted:
@@ -197,7 +201,7 @@ def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, PaimonTyp
     A column that the file's schema lacks is null in all rows. One whose type has since changed to an incomparable type
     is marked unreadable. One without statistics is left out.
     """
-    then = {field.name: field for field in written.fields}
+    then, types = {field.name: field for field in written.fields}, _known(written)
     of_file = row["written"] if row["written"] is not None else list(then)
     names = row["columns"] if row["columns"] is not None else of_file
     found = {id: Said(None, None, row["rows"]) for id in known if all(field.id != id for field in written.fields)}
@@ -210,9 +214,9 @@ def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, PaimonTyp
         if low is None or high is None or _arity(low) == 0 or any(field is None for field in fields):
             continue
         wanted = {
-            number: parse(field.type)
+            number: types[field.id]
             for number, field in enumerate(fields)
-            if field is not None and field.id in known and not parse(field.type).is_nested
+            if field is not None and field.id in known and field.id in types and not types[field.id].is_nested
         }
         lows, highs = (_decoded(side, len(listed), wanted, row["name"]) for side in (low, high))
         counted = nulls if nulls is not None and len(nulls) == len(listed) else [None] * len(listed)
@@ -226,6 +230,15 @@ def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, PaimonTyp
                 found[field.id] = Said(least, greatest, counted[number])
             else:
                 found[field.id] = Said(None, None, counted[number], is_written)
+    return found
+
+
+def _known(schema: Schema) -> dict[int, PaimonType]:
+    """The columns' types by id, without those that this program does not know."""
+    found = {}
+    for field in schema.fields:
+        with contextlib.suppress(Unsupported):
+            found[field.id] = parse(field.type)
     return found
 
 

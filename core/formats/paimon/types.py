@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from core.errors import Corrupt, Unsupported
-from core.formats.paimon.ways_out import LEAVE_OUT
+from core.formats.paimon.ways_out import LEAVE_OUT, NEWER
 from core.storage.size_limits import TYPE_DEPTH
 
 MAX_LENGTH = 2147483647  # VARCHAR and VARBINARY of this length print as STRING and BYTES
@@ -310,9 +310,7 @@ class _Text:
         elif root in _NESTED:
             found = self.nested(root)
         elif re.fullmatch(r"[A-Z_][A-Z0-9_]*", root):
-            raise Unsupported(
-                "Snapscope does not know the column type {source!r}.", source=self.source, remedy=LEAVE_OUT
-            )
+            raise Unsupported("Snapscope does not know the column type {source!r}.", source=self.source, remedy=NEWER)
         else:
             raise self.broken()
         if self.optional("NOT", "NULL"):

@@ -6,4 +6,5 @@ from core.messages import told
 
 OWN_ENGINE = told("Read it with Paimon 2.0 in Spark or Flink.")
 LEAVE_OUT = told("Leave the column out, or read it with Paimon 2.0 in Spark or Flink.")
+NEWER = told("The file is not damaged: a newer engine may have written it. Upgrade Snapscope.")
 CHANGE = told("Make this change with the table's own engine.")

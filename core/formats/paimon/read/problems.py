@@ -9,13 +9,12 @@ import numpy as np
 from core.errors import SnapscopeError, Unsupported
 from core.formats.paimon import layout
 from core.formats.paimon.manifests import SOURCE_APPEND, SOURCES
+from core.formats.paimon.ways_out import NEWER
 from core.messages import clause, told
 from core.model.codes import Fault
 from core.model.intervals import Ints
 from core.model.references import Holder, HolderKind, Problem
 from core.storage.decoded_files import Loaded
-
-NEWER = told("The file is not damaged: a newer engine may have written it. Upgrade Snapscope.")
 
 
 def unread(name: str, error: SnapscopeError, expected: str) -> Problem:

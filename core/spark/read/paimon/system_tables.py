@@ -15,14 +15,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.errors import Corrupt
+from core.errors import Corrupt, Unsupported
 from core.formats.paimon import inspection as contents
 from core.formats.paimon import layout
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import LISTED
 from core.formats.paimon.types import parse, to_json
 from core.model.history import History
-from core.model.references import Heads, Line, Snapshot
+from core.model.references import Field, Heads, Line, Snapshot
 from core.table import Table
 
 _MILLIS = pa.timestamp("ms", tz="UTC")
@@ -132,12 +132,16 @@ _STATISTICS = {
 }
 
 
+def _type(field: Field) -> Any:
+    try:
+        return to_json(parse(field.type))
+    except Unsupported:
+        return field.type  # not known here
+
+
 def _schemas(line: Line, _: Heads) -> pa.Table:
     found = [line.schemas[number] for number in sorted(line.schemas)]
-    fields = [
-        [{"id": field.id, "name": field.name, "type": to_json(parse(field.type))} for field in each.fields]
-        for each in found
-    ]
+    fields = [[{"id": field.id, "name": field.name, "type": _type(field)} for field in each.fields] for each in found]
     return pa.table({
         "schema_id": pa.array([each.id for each in found], pa.int64()),
         "fields": _json(fields),

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from core.analysis.inspection import statistics
 from core.errors import Unsupported
 from core.spark.query.query import query
-from core.table import Table
+from core.table import Table, resolve
 from tests.support.spark.stored import Stored
 
 pytestmark = pytest.mark.spark
@@ -37,7 +38,13 @@ def test_columns_of_an_unknown_type(spark: SparkSession, tmp_path: Path, keys: l
     assert rows(table, "select id, v from t order by id") == known
     assert rows(table, "select count(*) from t") == [(len(known),)]
     assert rows(table, "select count(*) from t where v = 'b'") == [(1,)]
-    assert len(table.history().heads.main.snapshots) == 2
+    (stated,) = rows(table, "select fields from `t$schemas`")
+    assert "GEOMETRY" in str(stated)
+    history = table.history()
+    point = resolve(history.heads, "latest")
+    bounds = {each.column.name: each for each in statistics(table, history, point, history.files_of(point.point))}
+    assert (bounds["id"].low, bounds["id"].high, bounds["odd"].low) == (1, 2 if keys else 3, None)
+    assert (bounds["odd"].column.type, bounds["more"].column.type) == ("GEOMETRY", "ARRAY<NUMBER>")
     for statement in ("select * from t", "select odd from t", "select count(*) from t where odd = 'x'"):
         with pytest.raises(Unsupported) as caught:
             query(table, statement)
