@@ -110,4 +110,4 @@ def test_a_table_on_another_store(in_memory: str, monkeypatch: pytest.MonkeyPatc
             assert there <= freed
     pinned = open_table(f"{in_memory}/metadata/v23.metadata.json")
     assert pinned.history().incomplete == {}
-    assert list((tmp_path / "cache" / "manifests").iterdir())
+    assert list((tmp_path / "cache").iterdir())
