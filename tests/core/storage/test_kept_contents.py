@@ -30,6 +30,14 @@ def test_what_was_replaced_before_it_was_read_is_not_kept() -> None:
     assert kept_contents.find({URL: md5(b"newer")}) == {}
 
 
+def test_a_file_that_is_never_replaced_is_found_by_its_size() -> None:
+    kept_contents.keep({URL: b"four"}, {URL: "4"})
+    assert kept_contents.find({URL: "4"}) == {URL: b"four"}
+    assert kept_contents.find({URL: "5"}) == {}
+    kept_contents.keep({f"{URL}1": b"cut"}, {f"{URL}1": "4"})
+    assert kept_contents.find({f"{URL}1": "4"}) == {}
+
+
 def test_a_damaged_cache_costs_reads_only() -> None:
     kept_contents.keep({URL: b"kept"}, {URL: md5(b"kept")})
     path = cache_dir() / "contents.sqlite"
