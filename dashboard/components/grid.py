@@ -19,6 +19,7 @@ from dashboard.formatting import cells, exports, markup, units
 from dashboard.formatting.palette import Palette
 
 SHOWN_ROWS = 5_000
+COLOURED_ROWS = 500
 ABSENT = "—"
 
 
@@ -149,11 +150,13 @@ def _height(frame: pd.DataFrame, most: int = 12) -> Any:
 
 
 def _styled(frame: pd.DataFrame, meanings: pd.DataFrame | None = None) -> Any:
-    """Format the numbers of a frame, and colour the signs for added, removed and compacted. A frame too large for
-    pandas to style is shown without colours."""
-    if frame.size > pd.get_option("styler.render.max_elements"):
+    """Format the numbers of a frame, and colour the signs for added, removed and compacted. Colours alone double what
+    is sent, so a long frame without numbers has none, like one that is too large for pandas to style."""
+    formats = _formats(frame)
+    is_long = meanings is None and not formats and len(frame) > COLOURED_ROWS
+    if is_long or frame.size > pd.get_option("styler.render.max_elements"):
         return frame
-    styled = frame.style.format(_formats(frame), na_rep=ABSENT)
+    styled = frame.style.format(formats, na_rep=ABSENT)
     hued: list[Hashable] = [name for name in ("verdict", "side", "change") if name in frame.columns]
     if meanings is not None:
         of = hues()

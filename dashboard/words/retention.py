@@ -104,7 +104,7 @@ RULES = N_("Rules")
 
 def fate(change: Action | type[Action], point: str, keep: bool) -> str:
     """What a plan does with a version, in a word."""
-    return STAYS if keep else EXPIRES if change.expires(point) else GOES
+    return _(STAYS if keep else EXPIRES if change.expires(point) else GOES)
 
 
 def of_points(total: int) -> str:

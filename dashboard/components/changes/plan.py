@@ -88,8 +88,9 @@ def details(opened: OpenedTable, plan: Plan, history: History) -> None:
     if not len(plan.leaving):
         del panes["ended"]
     for name, tab in inputs.tabs("tab", {name: label for name, (label, _) in panes.items()}, _kind(plan)).items():
-        with tab:
-            panes[name][1]()
+        if tab.open:
+            with tab:
+                panes[name][1]()
 
 
 def notes(plan: Plan) -> None:

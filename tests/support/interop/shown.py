@@ -7,9 +7,14 @@ import json
 import math
 import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+
+from core.formats.paimon import types
+
+BLOB = types.arrow(types.parse("BLOB"), micros=True)
 
 
 def shown(value: Any) -> Any:
@@ -35,7 +40,7 @@ def shown(value: Any) -> Any:
 
 
 def rows_of(found: pa.Table) -> list[list[Any]]:
-    """Rows as the judges do, but entries of maps in an order of their own."""
+    """Rows as the judges do, but entries of maps in an order of their own, and the bytes that a BLOB refers to."""
     columns = [[_plain(value, field.type) for value in found[field.name].to_pylist()] for field in found.schema]
     return [list(row) for row in zip(*columns, strict=True)]
 
@@ -48,6 +53,9 @@ def judged_rows(rows: list[list[Any]], schema: pa.Schema) -> list[list[Any]]:
 def _plain(value: Any, of: pa.DataType) -> Any:
     if value is None:
         return None
+    if of == BLOB:
+        content = Path(value["uri"].removeprefix("file://")).read_bytes()[value["offset"] :]
+        return content[: value["length"]].hex()
     if pa.types.is_struct(of):
         return [_plain(value[field.name], field.type) for field in of]
     if pa.types.is_map(of):
@@ -60,7 +68,7 @@ def _plain(value: Any, of: pa.DataType) -> Any:
 def _judged(value: Any, of: pa.DataType) -> Any:
     if value is None:
         return None
-    if pa.types.is_struct(of):
+    if pa.types.is_struct(of) and of != BLOB:
         return [_judged(each, field.type) for each, field in zip(value, of, strict=True)]
     if pa.types.is_map(of):
         pairs = zip(*value, strict=True)
@@ -68,5 +76,9 @@ def _judged(value: Any, of: pa.DataType) -> Any:
     if pa.types.is_list(of):
         return [_judged(each, of.value_type) for each in value]
     if pa.types.is_timestamp(of):
-        return re.sub(r"(\.\d{3})000(?=Z|$)", r"\1", re.sub(r"(\.\d{6})\d{3}", r"\1", value))
+        cut = re.sub(r"(\.\d{6})\d{3}", r"\1", value)
+        try:
+            return shown(dt.datetime.fromisoformat(cut))
+        except ValueError:  # a year beyond those of Python
+            return re.sub(r"(\.\d{3})000(?=Z|$)", r"\1", cut)
     return value

@@ -52,15 +52,18 @@ def test_every_point_of_a_paimon_table_has_the_rows_that_the_engine_reads(spark:
     table = open_table(str(PAIMON / name))
     values = VALUES.get(name, {})
     counts = {at: {"count": len(rows)} for at, rows in values.items()} | COUNTS.get(name, {})
+    last = next(reversed(counts))
     for at, wanted in counts.items():
         try:
-            (counted,) = query(table, "select count(*) as n from t", at=at, timeout_s=300).table.to_pylist()
             found = query(table, "select * from t", at=at, timeout_s=300).table
         except SnapscopeError:
             assert "error" in wanted, at
             continue
         if "error" not in wanted:  # or it reads what the engine does not, see docs/paimon-features.md
-            assert counted == {"n": found.num_rows} == {"n": wanted["count"]}, at
+            assert found.num_rows == wanted["count"], at
+            if at == last:
+                counted = query(table, "select count(*) as n from t", at=at, timeout_s=300).table.to_pylist()
+                assert counted == [{"n": wanted["count"]}]
         if at in values:
             assert ordered(rows_of(found)) == ordered(judged_rows(values[at], found.schema)), at
 
