@@ -1,7 +1,20 @@
 // A box to type in, over the page: what is typed finds pages, tables, tags and snapshots. Names are text, never markup.
 const MOST = 200;
 
+// Following a link to another page, Streamlit sometimes leaves an address without parameters in the history, before the
+// one with them. It names no table, so Back passes over it.
+const passOver = (away) => {
+  if (window.snapscopePassesOver) return;
+  window.snapscopePassesOver = true;
+  window.addEventListener("popstate", (event) => {
+    if (location.search || away.includes(location.pathname.split("/").pop())) return;
+    event.stopImmediatePropagation();
+    history.back();
+  }, true);
+};
+
 export default function ({ data, parentElement, setTriggerValue }) {
+  passOver(data.away);
   const open = parentElement.querySelector("button.open");
   const dialog = parentElement.querySelector("dialog");
   const input = parentElement.querySelector("input");

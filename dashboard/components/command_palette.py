@@ -55,7 +55,7 @@ def fill(place: UrlState, heads: Heads | None) -> None:
         "typed": words.PALETTE_VERSION,
         "version": words.palette_version("{text}") if heads else "",
     }
-    data = {"labels": labels, "groups": groups}
+    data = {"labels": labels, "groups": groups, "away": ["", *AWAY]}
     with slot:
         _draw(key=_KEY, data=data, width="content", height="content", on_go_change=_went)
 

@@ -67,6 +67,21 @@ def test_back_to_another_page_restores_its_version(reader: Callable[..., Reader]
     me.settled().check()
 
 
+def test_back_passes_over_an_address_without_a_table(reader: Callable[..., Reader]) -> None:
+    """Such an address is in the history now and then; it opened another table, and no Back led out of it."""
+    me = reader().open(f"files?table={TABLE}&point=40")
+    page = me.page
+    me.go(TITLES["query"])
+    page.evaluate(
+        """() => { const [path, all] = [location.pathname, location.pathname + location.search];
+        history.replaceState({}, "", path); history.pushState({}, "", all); }"""
+    )
+    page.go_back()
+    expect(page).to_have_url(re.compile(rf"/files\?table={TABLE}&point=40$"))
+    expect(page.get_by_role("combobox", name=words.VERSION)).to_have_value(re.compile("^40 · "))
+    me.settled().check()
+
+
 def test_the_right_side_of_a_comparison_is_the_chosen_version(reader: Callable[..., Reader]) -> None:
     me = reader().open(f"diff?table={TABLE}&a=20&b=30")
     page = me.page

@@ -36,9 +36,7 @@ from tests.support.webhdfs import serving
 
 
 @pytest.mark.parametrize("number", range(32))
-def test_pairs_of_what_tables_may_be(
-    spark: SparkSession, tmp_path: Path, java_judge: PaimonJudge, number: int
-) -> None:
+def test_pairs_of_what_tables_may_be(spark: SparkSession, tmp_path: Path, java_judge: PaimonJudge, number: int) -> None:
     case = covering()[number]
     location = str(tmp_path / "default.db" / "t")
     build(java_judge, location, case, number)
