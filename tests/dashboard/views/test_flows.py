@@ -295,7 +295,7 @@ def test_a_plan_says_what_goes_and_why(open_page: Callable[..., Page], warehouse
     page.run()
     assert address(page, "keep_max") == "3"
     assert "Expires 6 snapshots" in page.text
-    assert words.GOES in page.text
+    assert words.EXPIRES in page.text
     assert "not among the newest 3 (retain-max)" in page.text
     assert words.WHY_NOT_HERE.split(",")[0] in page.text
     assert not [each for each in page.test.button if each.label == words.CARRY_OUT]

@@ -230,7 +230,7 @@ def test_workers_without_the_checkout_and_their_deaths(tmp_path: Path) -> None:
             assert answer["engine"] == f"plain Spark on {found.url}"
             assert answer["rows"] == [{"n": 300, "ids": 300}]
 
-            say({"sql": "select count(*) from t a, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k where a.id < b.v"})
+            say({"sql": "select count(*) from t a, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k where a.id < b.id"})
             deadline = time.monotonic() + 60
             while not (running := found.executors()):
                 assert time.monotonic() < deadline

@@ -77,8 +77,11 @@ def test_the_curve_says_what_each_retention_would_free(warehouse: Path) -> None:
 def test_retention_shows_curve_holders_drops_and_the_engine(warehouse: Path, open_page: Callable) -> None:
     page = open_page("retention", warehouse, table="shop.orders", keep_max="10")
     own = "At the next commit, the engine itself does this: Expires"
-    for text in (words.LAB, words.LAB_CURVE_HELP, words.NATIVE_SAME, own):
+    for text in (words.LAB, words.LAB_CURVE_HELP, own):
         assert text in page.text
+    beside = open_page("retention", warehouse, table="shop.orders", keep_max="10", tab="native")
+    assert words.NATIVE_SAME in beside.text
+    assert words.NATIVE_SAME not in page.text, "nor is a tab of the plan"
     assert words.LAB_DROPS_HELP not in page.text, "what is not open is not drawn"
     for tab, texts in {
         "holders": (words.LAB_HOLDERS_HELP,),
