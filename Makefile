@@ -68,7 +68,7 @@ check: lint types fast ## before every commit: lint, format, types, layers, fast
 
 test: lint types ## what CI runs: everything but the long proofs (40 minutes at most)
 	@SNAPSCOPE_LEFT_OUT='long proofs (make proof MINUTES=n runs them)' \
-	  tests/in_memory $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 40 --durations-min 5 \
+	  tests/in_memory $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 40 --durations-min 5 \
 	    --cov --cov-report=
 
 lint: $(VENV)/.ready-dev
