@@ -66,6 +66,13 @@ def expand(start: Ints, groups: Ints) -> tuple[Ints, Ints]:
     return index, start[groups][index] + offset
 
 
+def first_rows(of: Ints, count: int) -> Ints:
+    """Return the first row of each of the values 0 to `count` - 1; -1 for a value that no row has."""
+    found = np.full(count, -1, dtype=np.int64)
+    found[of[::-1]] = np.arange(len(of) - 1, -1, -1, dtype=np.int64)
+    return found
+
+
 def gathered(
     names: Sequence[str],
     schema: pa.Schema,

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.manifests import DATA
 from core.model.intervals import Ints
-from core.storage.decoded_files import flat
+from core.storage.decoded_files import first_rows, flat
 
 _NEVER = np.iinfo(np.int64).min  # no offset and no sequence number
 
@@ -30,13 +30,6 @@ def identities(place: TableLocation, table: pa.Table) -> tuple[pa.DictionaryArra
     order = np.empty(len(at), dtype=np.int64)
     order[np.argsort(at)] = np.arange(len(at))
     return path, order[inverse.reshape(-1)], len(at)
-
-
-def first_rows(of: Ints, count: int) -> Ints:
-    """The first row of each of `count` values."""
-    found = np.full(count, -1, dtype=np.int64)
-    found[of[::-1]] = np.arange(len(of) - 1, -1, -1, dtype=np.int64)
-    return found
 
 
 def _numbers(column: pa.ChunkedArray, missing: int) -> Ints:

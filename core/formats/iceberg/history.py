@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
 from core.formats.avro.decode import JOINT, NOTHING
-from core.formats.iceberg.file_identity import first_rows, identities
+from core.formats.iceberg.file_identity import identities
 from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.manifests import ADDED, CONTENTS, DATA, DELETED, ENTRY, LIST, IcebergManifests
 from core.formats.iceberg.metadata import Metadata, signed
@@ -27,7 +27,7 @@ from core.model.history import History
 from core.model.intervals import Intervals, Ints, empty, from_pairs, maximal, union
 from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
 from core.storage import memory
-from core.storage.decoded_files import Loaded, expand, flat
+from core.storage.decoded_files import Loaded, expand, first_rows, flat
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
 _STATUS = ("existing", "added", "deleted")

@@ -20,7 +20,7 @@ from core.formats.paimon.manifests import SOURCES
 from core.formats.paimon.partitions import directory
 from core.model.intervals import Ints, Mask
 from core.model.references import Heads, Schema
-from core.storage.decoded_files import flat
+from core.storage.decoded_files import first_rows, flat
 from core.units import is_true
 
 _BUCKETS = 1 << 31  # added to a bucket number, which may be negative
@@ -98,7 +98,7 @@ def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Id
     schema = heads.main.schema
     partition = flat(rows["partition"]).dictionary_encode()
     identity = _codes(_encode(rows["name"]))
-    first = _first_of(identity, int(identity.max(initial=-1)) + 1)
+    first = first_rows(identity, int(identity.max(initial=-1)) + 1)
     own, are_names_distinct = rows, True
     if len(first) < len(rows):  # not every entry names a file of its own
         codes = [_codes(partition), rows["bucket"].to_numpy(), _codes(_encode(rows["external_path"]))]
@@ -198,12 +198,6 @@ def _group(codes: list[Ints], rows: int) -> tuple[Ints, Ints]:
             key = key.astype(np.int64) * span + (code - np.int64(low))
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
     return first.astype(np.int64), number.astype(np.int64)
-
-
-def _first_of(group: Ints, groups: int) -> Ints:
-    first = np.zeros(groups, dtype=np.int64)
-    first[group[::-1]] = np.arange(len(group) - 1, -1, -1, dtype=np.int64)
-    return first
 
 
 def _directories(partitions: pa.Array, schema: Schema | None) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,13 +57,13 @@ def test_many_files_are_asked_for_at_once(server: memory_s3.Server) -> None:
     open_table(PLACE).heads()
     server.delay_s = DELAY_S
     server.most_at_once = 0
-    began = time.monotonic()
     open_table(PLACE).heads(patience_s=0.01)
     assert server.most_at_once >= 60
-    assert time.monotonic() - began < 60 * DELAY_S  # one after another
 
 
-def test_a_file_of_another_size_than_listed_is_not_kept(server: memory_s3.Server) -> None:
+def test_a_file_of_another_size_than_listed_is_not_kept(
+    server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = next(name for name in server.names() if "manifest/manifest-list" in name)
     whole, listing = server.objects[name], server._listed
 
@@ -75,7 +74,7 @@ def test_a_file_of_another_size_than_listed_is_not_kept(server: memory_s3.Server
         finally:
             server.objects[name] = whole
 
-    server._listed = longer  # type: ignore[method-assign, assignment]
-    assert open_table(PLACE).history().incomplete
-    server._listed = listing  # type: ignore[method-assign]
+    with monkeypatch.context() as lying:
+        lying.setattr(server, "_listed", longer)
+        assert open_table(PLACE).history().incomplete
     assert not open_table(PLACE).history().incomplete
