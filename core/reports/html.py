@@ -98,7 +98,7 @@ def of_plan(
                     told("{size} in {files}", size=exact(plan.freed_bytes), files=pieces.files(len(plan.frees))),
                 ),
                 ("Still held", exact(plan.kept_bytes)),
-                ("Deleted snapshots and tags", told("{goes:,} of {all:,}", goes=len(plan.goes), all=len(plan.points))),
+                ("Removed snapshots and tags", told("{goes:,} of {all:,}", goes=len(plan.goes), all=len(plan.points))),
                 ("Rules", plan.rules.text),
                 ("Evaluated at", moment(plan.now_ms, zone)),
                 ("Fingerprint", mono(plan.fingerprint)),

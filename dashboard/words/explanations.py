@@ -148,7 +148,7 @@ HOW_ENDED = Rule(
 HOW_FREED = Rule(
     N_("Reclaims"),
     N_(
-        "Files held by a snapshot or tag that is deleted, and by no remaining snapshot, tag or changelog of any branch."
+        "Files held by a snapshot or tag that is removed, and by no remaining snapshot, tag or changelog of any branch."
     ),
     N_("Every manifest list and manifest of every snapshot, tag and branch."),
     _HELD,
@@ -156,20 +156,20 @@ HOW_FREED = Rule(
 )
 HOW_KEPT = Rule(
     N_("Keeps"),
-    N_("Files of every kind held by a snapshot or tag that is kept, whether or not a deleted one holds them too."),
+    N_("Files of every kind held by a snapshot or tag that is kept, whether or not a removed one holds them too."),
     N_("The same manifests."),
     N_("Together with what is reclaimed, this is everything that was held before."),
     _BYTES,
 )
 HOW_TAGS_KEEP = Rule(
     N_("Kept only by tags"),
-    N_("Of the files held by deleted snapshots and tags: those that no kept snapshot holds, but a tag does."),
+    N_("Of the files held by removed snapshots and tags: those that no kept snapshot holds, but a tag does."),
     N_("The same manifests."),
     _HELD,
     _BYTES,
 )
 HOW_VERDICTS = Rule(
-    N_("Deleted snapshots and tags"),
+    N_("Removed snapshots and tags"),
     N_("Snapshots and tags that the change removes, out of all of the table."),
     _REFERENCES,
     N_(

@@ -65,8 +65,8 @@ OLDER_THAN_NEXT = N_(
 TAGS_TO_DELETE_HINT = N_("Choose tags")
 KEEPS_BELOW = N_("held by kept snapshots or tags")
 TAGS_KEEP = N_("Kept only by tags")
-TAGS_KEEP_BELOW = N_("of the files the deleted snapshots and tags held")
-GO = N_("Deleted snapshots and tags")
+TAGS_KEEP_BELOW = N_("of the files the removed snapshots and tags held")
+GO = N_("Removed snapshots and tags")
 HOW = N_("How computed")
 STEPS = N_("Steps")
 STEP_HEADS = ("#", N_("Step"))
@@ -97,7 +97,7 @@ SWITCHED_OFF = N_(
 FINGERPRINT = N_("Plan")
 FINGERPRINT_HELP = N_(
     "The plan is bound to the content of every snapshot, tag, branch and consumer file it "
-    "was made from. If a snapshot or tag to be deleted has changed when it runs, it stops."
+    "was made from. If a snapshot or tag to be removed has changed when it runs, it stops."
 )
 RULES = N_("Rules")
 
@@ -154,7 +154,7 @@ PROCEDURE: Mapping[str, str] = {
     "system": N_("Iceberg's own Spark SQL for the same request, with a session in UTC"),
 }
 PROTECT = N_("Protect for 7 days")
-PROTECT_POINT = N_("Keep a snapshot that would be deleted")
+PROTECT_POINT = N_("Keep a snapshot that would expire")
 PROTECT_HELP = N_(
     "Creates a tag of this snapshot, checks that each of its files exists, and lets the tag "
     "expire automatically after 7 days. What it keeps is reclaimed only after that."
