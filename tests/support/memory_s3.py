@@ -180,7 +180,7 @@ class _Connection(asyncio.Protocol):
 
 @contextmanager
 def serving(objects: Mapping[str, bytes], delay_s: float = 0.0) -> Iterator[Server]:
-    """Serve these objects on a free port of this machine, in a thread."""
+    """Serve these objects on a free port of this machine, in a thread; the calling thread may run an event loop."""
     server = Server(dict(objects), delay_s)
     loop = asyncio.new_event_loop()
 
@@ -194,16 +194,16 @@ def serving(objects: Mapping[str, bytes], delay_s: float = 0.0) -> Iterator[Serv
         while server._open:
             await asyncio.sleep(0)
 
-    listening = loop.run_until_complete(begin())
-    server.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
+    listening = asyncio.run_coroutine_threadsafe(begin(), loop).result()
+    server.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
     try:
         yield server
     finally:
+        asyncio.run_coroutine_threadsafe(end(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
-        loop.run_until_complete(end())
         loop.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,3 +79,11 @@ def test_a_file_of_another_size_than_listed_is_not_kept(
         lying.setattr(server, "_listed", longer)
         assert open_table(PLACE).history().incomplete
     assert not open_table(PLACE).history().incomplete
+
+
+def test_a_table_opens_where_an_event_loop_runs(server: memory_s3.Server) -> None:
+    async def opened() -> int:
+        with memory_s3.serving({}):  # as in the process of a browser test
+            return len(open_table(PLACE).heads().main.snapshots)
+
+    assert asyncio.run(opened()) == 60
