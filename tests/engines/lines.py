@@ -81,9 +81,10 @@ class Lines:
     def _line(self) -> bytes:
         deadline = time.monotonic() + self.timeout_s
         fd = self._process.stdout.fileno()
+        answers = select.poll()  # select() fails where the process has more than 1,024 files open
+        answers.register(fd, select.POLLIN)
         while b"\n" not in self._read:
-            ready, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
+            if not answers.poll(max(0.0, deadline - time.monotonic()) * 1000):
                 self._process.kill()
                 raise self._died(f"did not answer in {self.timeout_s:.0f} s")
             got = os.read(fd, 1 << 20)
