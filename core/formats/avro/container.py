@@ -7,7 +7,7 @@ shorter file.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +25,10 @@ UNION = "record"
 Paimon up to 0.9 wrote records as a union of null and a record, while the decoder accepts only a record. A record with
 one field is encoded like that field.
 """
+STEP = "__"
 _CODECS = (b"null", b"deflate", b"snappy", b"zstandard", b"bzip2", b"xz")
 _ENCRYPTED = b"AGS1"  # Iceberg's own encryption (AES-GCM streams)
+_BUILT = ("record", "array", "map", "enum", "fixed")
 _INNER = ("type", "fields", "items", "values")  # keys under which a type contains other types
 
 
@@ -188,9 +190,9 @@ def readable(frame: Frame) -> bytes:
     """Return the header without what the decoder cannot handle.
 
     That is: empty records, which take no bytes; the logical type UUID of a fixed value, which it expects as a string;
-    and a union around the record (see `UNION`).
+    a union around the record (see `UNION`); and records within it (see `unnested`).
     """
-    schema = _without_empty(_without_uuids(json.loads(frame.schema)))
+    schema = unnested(_without_empty(_without_uuids(json.loads(frame.schema))))
     if isinstance(schema, list):
         schema = {"type": "record", "name": "union", "fields": [{"name": UNION, "type": schema}]}
     if schema is None or json.loads(frame.schema) == schema:
@@ -198,6 +200,49 @@ def readable(frame: Frame) -> bytes:
     metadata = {b"avro.schema": json.dumps(schema).encode(), b"avro.codec": frame.codec}
     body = b"".join(_written(len(each)) + each for pair in metadata.items() for each in pair)
     return MAGIC + _written(len(metadata)) + body + b"\0" + frame.sync
+
+
+def unnested(type_: Any) -> Any:
+    """Return a record's type with the fields of records in it as its own, named by their paths joined by `STEP`.
+
+    Both are encoded alike, but the decoder skips only fields of the outermost record that nobody asks for.
+    """
+    if not isinstance(type_, dict) or all(len(path) == 1 for path, _ in leaves(type_)):
+        return type_
+    return {**type_, "fields": [{**each, "name": STEP.join(path)} for path, each in leaves(type_)]}
+
+
+def leaves(record: Any) -> list[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Return the fields of an unnested record with their paths in the original one.
+
+    A record stays as it is if types are referred to by name, or if names would be ambiguous.
+    """
+    found = list(_leaves(record, ()))
+    if _refers(record) or len({STEP.join(path) for path, _ in found}) < len(found):
+        return [((str(each.get("name")),), each) for each in fields_of(record) or ()]
+    return found
+
+
+def _leaves(record: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    for each in fields_of(record) or ():
+        own, type_ = (*path, str(each.get("name"))), each.get("type")
+        if isinstance(type_, dict) and type_.get("type") == "record":
+            yield from _leaves(type_, own)
+        else:
+            yield own, each
+
+
+def _refers(type_: Any) -> bool:
+    """Return whether a type refers to another by its name, or is not understood."""
+    if isinstance(type_, list):
+        return any(_refers(each) for each in type_)
+    if not isinstance(type_, dict):
+        return type_ not in shapes.PRIMITIVE
+    inner = [type_[key] for key in ("items", "values") if key in type_]
+    if type_.get("type") == "record":
+        fields = type_["fields"] if isinstance(type_.get("fields"), list) else [None]
+        inner += [each.get("type") if isinstance(each, dict) else None for each in fields]
+    return str(type_.get("type")) not in (*shapes.PRIMITIVE, *_BUILT) or any(_refers(each) for each in inner)
 
 
 def _without_empty(type_: Any) -> Any:

@@ -17,7 +17,7 @@ import re
 import tempfile
 import threading
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -266,11 +266,12 @@ def _query(schema: bytes, columns: Sequence[AvroColumn]) -> str:
         ) from error
     parts = []
     around = [container.UNION] if isinstance(record, list) else []
+    top = {tuple(around)} if around else {path for path, _ in container.leaves(record)}
     for column in columns:
         fields = _resolve(record, column.path)
         if fields is not None:
-            chosen = _chosen([*around, *(str(each["name"]) for each in fields)])
-            text = _spelling(chosen, fields[-1].get("type")) if column.spelled else chosen
+            path = (*around, *(str(each["name"]) for each in fields))
+            text = _spelling(path, fields[-1].get("type"), top) if column.spelled else _chosen(path, top)
             parts.append(f'{text} as "{column.name}"')
         elif column.required:
             raise Corrupt(
@@ -307,12 +308,13 @@ def _resolve(record: Any, path: Sequence[str | int]) -> list[Mapping[str, Any]] 
     return found
 
 
-def _chosen(names: Sequence[str]) -> str:
-    head, *rest = names
-    return f'"{head}"' + "".join(f"['{name}']" for name in rest)
+def _chosen(path: tuple[str, ...], top: Container[tuple[str, ...]]) -> str:
+    """Return an SQL expression for the field at a path. `top`: the paths of what are columns for the decoder."""
+    steps = next((steps for steps in range(len(path), 0, -1) if path[:steps] in top), 1)
+    return f'"{container.STEP.join(path[:steps])}"' + "".join(f"['{name}']" for name in path[steps:])
 
 
-def _spelling(record: str, type_: Any) -> str:
+def _spelling(record: tuple[str, ...], type_: Any, top: Container[tuple[str, ...]]) -> str:
     """Return an SQL expression for the text of a record's fields, by their ids."""
     parts = []
     for each in fields_of(type_) or ():
@@ -323,7 +325,7 @@ def _spelling(record: str, type_: Any) -> str:
                 name=each.get("name"),
                 remedy="The file was not written by a known version of the table format.",
             )
-        value = f"{record}['{each['name']}']"
+        value = _chosen((*record, each["name"]), top)
         if _not_null(each.get("type")) == "float":
             value = f"cast({value} as double)"  # keeps all digits: the column's current type may be double
         text = f"encode({value}, 'hex')" if _is_binary(each.get("type")) else f"cast({value} as varchar)"

@@ -16,6 +16,7 @@ from core.messages import told
 from core.storage import size_limits
 
 _FIXED = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1}
+PRIMITIVE = frozenset(_FIXED)
 _SLOT = 8  # bytes of memory per value, whatever its type
 
 

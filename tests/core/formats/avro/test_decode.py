@@ -16,6 +16,7 @@ import pytest
 
 from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats.avro import decode as avro
+from core.formats.avro.container import unnested
 from core.formats.avro.decode import Decoded
 from tests.support.formats.avro import (
     BLOCK,
@@ -282,3 +283,48 @@ def test_a_record_that_is_null_is_an_error(tmp_path: Path) -> None:
     decoded = read(tmp_path, [out.getvalue(), container(2)])
     assert list(decoded.errors) == [0]
     assert len(decoded.rows) == 2
+
+
+NESTED = {
+    "type": "record", "name": "entry", "fields": [
+        {"name": "a", "type": "int"},
+        {"name": "b", "type": {"type": "record", "name": "inner", "fields": [
+            {"name": "a", "type": "string"},
+            {"name": "unread", "type": ["null", "bytes"]},
+            {"name": "c", "type": {"type": "record", "name": "innermost", "fields": [{"name": "a", "type": "long"}]}},
+            {"name": "d", "type": ["null", {"type": "record", "name": "other", "fields": [
+                {"name": "a", "type": "long"}]}]},
+        ]}},
+    ],
+}  # fmt: skip
+PATHS = (("a",), ("b", "a"), ("b", "c", "a"), ("b", "d", "a"))
+
+
+@pytest.mark.parametrize("change", ["none", "clash", "reference"])
+def test_fields_of_records_within_records(tmp_path: Path, change: str) -> None:
+    """Records are dissolved unless a name would be ambiguous or a type is referred to by its name."""
+    schema = json.loads(json.dumps(NESTED))
+    rows = [{"a": n, "b": {"a": f"x{n}", "unread": b"-", "c": {"a": -n}, "d": {"a": n * n}}} for n in range(9)]
+    if change == "clash":
+        schema["fields"].append({"name": "b__c__a", "type": "long"})
+        rows = [{**each, "b__c__a": 77} for each in rows]
+    if change == "reference":
+        schema["fields"].append({"name": "again", "type": "innermost"})
+        rows = [{**each, "again": {"a": 77}} for each in rows]
+    assert (unnested(schema) == schema) == (change != "none")
+    with open(tmp_path / "m", "wb") as file:
+        fastavro.writer(file, schema, rows)
+    columns = [avro.AvroColumn(f"c{n}", path, pa.string() if n == 1 else pa.int64()) for n, path in enumerate(PATHS)]
+    decoded = avro.read([str(tmp_path / "m")], columns)
+    assert decoded.errors == {}
+    assert [[each[f"c{n}"] for n in range(4)] for each in decoded.rows.to_pylist()] == [
+        [n, f"x{n}", -n, n * n] for n in range(9)
+    ]
+
+
+def test_a_record_where_a_value_is_expected_is_an_error(tmp_path: Path) -> None:
+    with open(tmp_path / "m", "wb") as file:
+        fastavro.writer(file, NESTED, [{"a": 1, "b": {"a": "x", "unread": None, "c": {"a": 1}, "d": None}}])
+    decoded = avro.read([str(tmp_path / "m")], [avro.AvroColumn("c", ("b", "c"), pa.string())])
+    assert isinstance(decoded.errors[0], Corrupt)
+    assert len(decoded.rows) == 0
