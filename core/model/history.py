@@ -115,7 +115,10 @@ class History:
 
     def files_at(self, position: int) -> pa.Table:
         """The live data files of one version, ordered by path, as far as they could be read (see `require`)."""
-        return self.files.filter(pa.array(self.live.at(position))).sort_by("path")
+        rows = np.flatnonzero(self.live.at(position))
+        paths = self.files["path"]
+        order = pc.sort_indices(paths if len(rows) == len(paths) else paths.take(pa.array(rows)))
+        return self.files.take(pa.array(rows[order.to_numpy()]))
 
     def files_of(self, point: str) -> pa.Table:
         """As `files_at`, of a version that was read in full; none of a table without snapshots."""
