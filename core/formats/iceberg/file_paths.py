@@ -69,9 +69,9 @@ class TableLocation:
         """Return paths relative to the table; complete URIs for files outside it."""
         start = self.prefix.rstrip("/")
         if pc.all(pc.starts_with(locations, f"{start}/")).as_py():
-            rest = pc.utf8_slice_codeunits(locations, len(start))
-            if not pc.any(pc.match_substring_regex(rest, r"/[/.]|\\")).as_py():  # as nearly all writers spell them
-                return pc.utf8_slice_codeunits(rest, 1)
+            rest = pc.utf8_slice_codeunits(locations, len(start) + 1)
+            if not pc.any(pc.match_substring_regex(rest, r"(^|/)[/.]|\\")).as_py():  # as nearly all writers spell them
+                return rest
         whole = normals(locations)
         inner = pc.utf8_slice_codeunits(whole, len(start) + 1)
         is_inside = pc.and_(
