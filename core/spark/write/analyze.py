@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from core.errors import NotFound, Unsupported
 from core.formats.paimon import types
 from core.formats.paimon.types import PaimonType, parse
+from core.formats.paimon.ways_out import CHANGE
 from core.formats.paimon.write import commit, commit_base, statistics
 from core.formats.paimon.write.commit import CommitChange, Stamp
 from core.model.references import Schema, Snapshot
@@ -53,7 +54,10 @@ def _refuse(schema: Schema) -> None:
     for name, usual in (("type", "table"), ("manifest.format", "avro")):
         if (value := schema.options.get(name, usual)) != usual:
             raise Unsupported(
-                "Snapscope cannot write to tables with the option '{name}' = '{value}'.", name=name, value=value
+                "Snapscope cannot write to tables with the option '{name}' = '{value}'.",
+                name=name,
+                value=value,
+                remedy=CHANGE,
             )
     for name in schema.options:
         if name.startswith(("commit.callback", "scan.fallback-", "scan.primary-")) or name in (
@@ -61,7 +65,9 @@ def _refuse(schema: Schema) -> None:
             "write.sequence-number-init-mode",
         ):
             raise Unsupported(
-                "Snapscope does not know the table option '{name}', so it does not write to this table.", name=name
+                "Snapscope does not know the table option '{name}', so it does not write to this table.",
+                name=name,
+                remedy=CHANGE,
             )
 
 
@@ -74,7 +80,10 @@ def _chosen(schema: Schema, columns: Sequence[str] | None) -> dict[str, PaimonTy
             raise NotFound("There is no column '{name}'; the table has {fields}.", name=name, fields=", ".join(fields))
         if not statistics.is_analyzable(fields[name]):
             raise Unsupported(
-                "Column '{name}' of type {types} has no statistics.", name=name, types=types.text(fields[name])
+                "Column '{name}' of type {types} has no statistics.",
+                name=name,
+                types=types.text(fields[name]),
+                remedy="Leave the column out.",
             )
     return {name: fields[name] for name in columns}
 
