@@ -30,8 +30,8 @@ from core.planning import outside_roots, unknown_references
 from core.table import Progress, Table
 from core.units import size
 
-BATCH = 1000
-DELETERS = 8
+BATCH = 1000  # not more than a store deletes by one request
+DELETERS, REMOTE_DELETERS = 8, 64  # single requests at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,17 +182,21 @@ def _delete(
     cancelled: Callable[[], bool],
     swept: _Swept,
 ) -> None:
-    """Delete one batch, several files in parallel. Every path ends up in `swept`, whatever interrupts the batch."""
-    stop = threading.Event()
+    """Delete one batch: by one request where the store can, and the rest several files in parallel.
+
+    Every path ends up in `swept`, whatever interrupts the batch.
+    """
+    stop, store = threading.Event(), table.store
+    judged = [(path, why_not(path)) for path in paths]
+    swept.kept_back += [(path, reason) for path, reason in judged if reason is not None]
+    waiting = [path for path, reason in judged if reason is None]
 
     def one(path: str) -> None:
-        if (reason := why_not(path)) is not None:
-            swept.kept_back.append((path, reason))
-        elif stop.is_set() or cancelled():
+        if stop.is_set() or cancelled():
             swept.is_cancelled = True
         else:
             try:
-                if table.store.delete(path):
+                if store.delete(path):
                     swept.deleted.append(path)
                 else:
                     swept.kept_back.append((path, codes.GONE_ALREADY()))
@@ -200,9 +204,12 @@ def _delete(
                 swept.kept_back.append((path, codes.NOT_DELETED(error=str(error))))
                 swept.problems.append(codes.FILE_NOT_DELETED(path=path, error=str(error)))
 
-    with ThreadPoolExecutor(DELETERS) as pool:
+    if not cancelled():
+        swept.deleted += (together := store.delete_together(waiting))
+        waiting = [path for path in waiting if path not in together]
+    with ThreadPoolExecutor(DELETERS if store.is_local else REMOTE_DELETERS) as pool:
         try:
-            for _ in pool.map(one, paths):
+            for _ in pool.map(one, waiting):
                 pass
         except BaseException:
             stop.set()

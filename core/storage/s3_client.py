@@ -1,4 +1,4 @@
-"""List and read objects of S3, many at once through obstore, with the credentials and endpoint that s3fs found.
+"""List, read and delete objects of S3, many at once. Reads go through obstore, as s3fs has found the bucket.
 
 Invariant: this is only a faster way to the same answers. Names outside `PLAIN`, clients with settings of their own and
 every error but a rejected size or a missing answer are left to s3fs, so that errors are judged in one place.
@@ -13,7 +13,7 @@ import re
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 IN_FLIGHT = 256  # requests at a time
 PLAIN = re.compile(r"[A-Za-z0-9_.=+-]+(/[A-Za-z0-9_.=+-]+)*")  # names that no client quotes, decodes or normalises
+_IN_XML = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]+")  # names that a body in XML can have
 RENEW = dt.timedelta(minutes=5)  # how long credentials of a role are used before the session is asked again
 REST_S = 60.0  # how long s3fs answers alone after an error
 _KNOWN_SETTINGS = {"endpoint_url", "region_name"}  # of the client; any other changes how requests are made
@@ -109,6 +110,19 @@ class S3Client:
         if not self.usable or not PLAIN.fullmatch(path):
             return None
         return self._asked(lambda: self._listed(path))
+
+    def delete(self, paths: Iterable[str]) -> set[str]:
+        """Delete at most 1,000 objects by one request of s3fs; return those that the store says are deleted.
+
+        The others are left to single requests, which may be repeated: their errors are the ones that count.
+        """
+        named = {key: path for path in paths if _IN_XML.fullmatch(key := path.partition("/")[2])}
+        what = {"Objects": [{"Key": key} for key in named], "Quiet": False}
+        try:
+            found = self._fs.call_s3("delete_objects", Bucket=self.bucket, Delete=what) if named else {}
+        except Exception:  # noqa: BLE001  # refused, not known to this server, or not answered
+            return set()
+        return {named[each["Key"]] for each in found.get("Deleted", ()) if each.get("Key") in named}
 
     def _asked(self, call: Callable[[], T]) -> T | None:
         """Connect and make one call, within the time limit; None if s3fs must be asked."""

@@ -107,7 +107,7 @@ class Store:
         """Return the file system's own path for `relative`. Raises `Invalid` if it would leave the root."""
         if relative in ("", "."):
             return self.root
-        if relative.startswith("/") or "\\" in relative or "\0" in relative or ".." in relative.split("/"):
+        if relative.startswith("/") or urls.climbs(relative):
             raise Invalid("The path {relative!r} leaves the table's directory.", relative=relative, path=relative)
         return f"{self.root.rstrip('/')}/{relative}"
 
@@ -327,8 +327,15 @@ class Store:
         except FileNotFoundError:
             return False
         except Exception as error:
-            raise unreadable(path, error) from error
+            if self.is_local or self._is_there(path):  # else only the answer was lost
+                raise unreadable(path, error) from error
         return True
+
+    def delete_together(self, relatives: Iterable[str]) -> set[str]:
+        """Delete at most 1,000 files by one request, where the store has such requests; return those that it says are
+        deleted. Every other file is left to `delete`, which finds out why."""
+        own = {f"{self.root}/{each}": each for each in relatives if not (urls.is_url(each) or urls.climbs(each))}
+        return {own[path] for path in self._many.delete(own)} if self._many else set()
 
     def leads_out(self, relative: str) -> bool:
         """Return whether a symbolic link in a path leads out of the root."""
@@ -351,8 +358,6 @@ class Store:
                 self._fs.makedirs(path, exist_ok=True)
             except Exception as error:
                 raise unwritable(path, error) from error
-
-    # ---------------------------------------------------------------------------------------------------------
 
     def _whole(self, path: str, size: int = 0) -> bytes:
         """Read what was just written, by its full path."""

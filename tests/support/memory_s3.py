@@ -15,7 +15,7 @@ import bisect
 import hashlib
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -41,6 +41,7 @@ class Server:
     seen: list[tuple[str, str]] = field(default_factory=list)
     metadata: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     refuses: frozenset[str] = frozenset()  # keys that a client may not delete
+    loses: Callable[[str, str], bool] = lambda method, target: False  # requests that are done and never answered
     most_at_once: int = 0  # requests that waited at the same time
     _waiting: int = 0
     _open: set[asyncio.Transport] = field(default_factory=set)
@@ -102,8 +103,11 @@ class Server:
         for key in (unescape(found.decode()) for found in _KEYS.findall(body)):
             if key in self.refuses:
                 answer.append(f"<Error><Key>{escape(key)}</Key><Code>AccessDenied</Code><Message>no</Message></Error>")
-            elif self.objects.pop(key, None) is not None:
-                self._names = None
+                continue
+            self._names = None
+            self.objects.pop(key, None)
+            if b"<Quiet>true" not in body:
+                answer.append(f"<Deleted><Key>{escape(key)}</Key></Deleted>")
         return 200, [("Content-Type", "application/xml")], f"<DeleteResult>{''.join(answer)}</DeleteResult>".encode()
 
     def _listed(self, asked: Mapping[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
@@ -172,6 +176,9 @@ class _Connection(asyncio.Protocol):
     def _send(self, method: str, target: str, head: bytes, body: bytes) -> None:
         self.server._waiting -= 1
         status, headers, answer = self.server.answer(method, target, head, body)
+        if self.server.loses(method, target):
+            self.transport.abort()
+            return
         lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {value}" for name, value in headers)]
         if status != 204:
             lines.append(f"Content-Length: {len(answer)}")

@@ -1,0 +1,181 @@
+"""Deletions on a store far away: many by one request, and the outcome of each file is known."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from core.execution import delete_files, recovery
+from core.execution import journal as journals
+from core.execution.apply import apply
+from core.execution.delete_files import Receipt
+from core.execution.journal import Journal
+from core.model.actions import Change, Expire
+from core.table import open_table
+from tests.support import memory_s3
+from tests.support.execution import ground
+from tests.support.execution.dying import Death, Life, MortalJournal
+
+PLACE = f"s3://{memory_s3.BUCKET}/t"
+EXPIRE = Expire(retain_max=1, retain_min=1)
+REFERENCES = ("snapshot/", "tag/", "branch/", "changelog/", "schema/")
+
+
+@dataclass
+class Lake:
+    """A table on the server, and what a run of its plan must delete."""
+
+    server: memory_s3.Server
+    objects: dict[str, bytes]
+
+    def run(self, change: Change = EXPIRE, **how: object) -> Receipt:
+        table = open_table(PLACE)
+        plan = table.preview(change, ground.LATE_MS)
+        self.planned = frozenset(plan.frees["path"].to_pylist())
+        self.removed = frozenset(path for path, _ in plan.removes)
+        self.files = self.planned - self.removed
+        assert len(self.files) >= 20
+        self.server.taken()
+        return apply(table, plan, settle_s=0, **how)  # type: ignore[arg-type]
+
+    def left(self) -> frozenset[str]:
+        """The planned files that still exist; everything else must."""
+        found = {name.removeprefix("t/") for name in self.server.objects}
+        before = {name.removeprefix("t/") for name in self.objects}
+        hints = {each for each in found ^ before if each.endswith(("/LATEST", "/EARLIEST"))}
+        assert before - found - hints <= self.planned | self.removed
+        assert found - before - hints == set()
+        return self.planned & found
+
+
+@pytest.fixture
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lake]:
+    root = ground.small_table(ground.warehouse(tmp_path)).root
+    objects = {f"t/{path}": (root / path).read_bytes() for path in ground.disk(root)}
+    shutil.rmtree(root)
+    with memory_s3.serving(objects) as server:
+        for name, value in server.leads.items():
+            monkeypatch.setenv(name, value)
+        yield Lake(server, objects)
+
+
+def of_files(lake: Lake) -> list[str]:
+    """The methods of the requests that deleted files."""
+    return [
+        method
+        for method, target in lake.server.taken()
+        if method == "POST" or (method == "DELETE" and not target.partition("/t/")[2].startswith(REFERENCES))
+    ]
+
+
+def test_the_files_of_a_batch_are_deleted_by_one_request(lake: Lake) -> None:
+    receipt = lake.run()
+    assert receipt.is_exact
+    assert set(receipt.deleted) == lake.planned
+    assert of_files(lake) == ["POST"]
+    assert lake.left() == frozenset()
+
+
+def test_a_refused_file_is_named_and_the_run_can_be_resumed(lake: Lake) -> None:
+    """In the answer to the one request: the others are deleted all the same."""
+    lake.server.refuses = frozenset(name for name in lake.objects if name.endswith(".parquet"))
+    receipt = lake.run()
+    refused = {path for path in lake.planned if path.endswith(".parquet")}
+    assert refused
+    assert refused != lake.planned
+    assert receipt.outcome == "incomplete"
+    assert {path for path, why in receipt.kept_back if "AccessDenied" in why.text} == refused
+    assert {str(each.values["path"]) for each in receipt.problems} == refused
+    assert set(receipt.deleted) == lake.planned - refused
+    assert lake.left() == refused
+    lake.server.refuses = frozenset()
+    again = recovery.resume(receipt.run, open_table=open_table, settle_s=0)
+    assert (again.outcome, frozenset(again.deleted), lake.left()) == ("done", lake.planned, frozenset())
+
+
+def test_a_server_that_knows_no_bulk_requests_is_asked_file_by_file(lake: Lake) -> None:
+    answer = lake.server.answer
+    lake.server.answer = lambda method, *rest: (  # type: ignore[method-assign]
+        (501, [], b"<Error><Code>NotImplemented</Code></Error>") if method == "POST" else answer(method, *rest)
+    )
+    assert lake.run().is_exact
+    assert of_files(lake).count("DELETE") == len(lake.files)
+    assert lake.left() == frozenset()
+
+
+@pytest.fixture
+def unrepeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients ask once: their repeats only take time where no answer ever comes."""
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setattr("s3fs.S3FileSystem.retries", 1)
+
+
+@pytest.mark.usefixtures("unrepeated")
+def test_a_batch_whose_answer_is_lost_is_not_reported_as_kept(lake: Lake) -> None:
+    lake.server.loses = lambda method, target: method == "POST"
+    receipt = lake.run()
+    assert receipt.is_exact
+    assert lake.left() == frozenset()
+
+
+@pytest.mark.usefixtures("unrepeated")
+def test_a_file_whose_answer_is_lost_is_found_to_be_deleted(lake: Lake) -> None:
+    """Each single request was done, and no answer ever came: it was reported as not deleted."""
+    lake.server.loses = lambda method, target: method in ("POST", "DELETE") and "/t/snapshot/" not in target
+    receipt = lake.run()
+    assert receipt.is_exact
+    assert lake.left() == frozenset()
+
+
+def test_a_run_killed_between_batches_is_resumed_with_what_is_left(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journal has the first batch; the second was deleted and the process died before it was recorded."""
+    monkeypatch.setattr(delete_files, "BATCH", 6)
+
+    class Second(Life):
+        def effect(self, what: str) -> None:
+            if what == f"journal: entry {journals.SWEPT}" and f"journal: written {journals.SWEPT}" in self.log:
+                self.left = len(self.log)
+            super().effect(what)
+
+    with pytest.raises(Death):
+        lake.run(journal=MortalJournal(Journal().path, Second()))
+    asked = of_files(lake)
+    assert asked == ["POST", "POST"]
+    run = Journal().open_run(PLACE)
+    assert run is not None
+    assert not run.can_undo
+    assert len(lake.left()) == len(lake.files) - 12
+    known = Journal().deleted(run.id)
+    assert len(lake.planned.intersection(known) - lake.removed) == 6
+    receipt = recovery.resume(run.id, open_table=open_table, settle_s=0)
+    assert of_files(lake) == ["POST"] * -(-(len(lake.files) - 6) // 6)
+    assert (receipt.outcome, frozenset(receipt.deleted), lake.left()) == ("done", lake.planned, frozenset())
+
+
+def test_a_run_is_cancelled_between_batches(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delete_files, "BATCH", 6)
+    seen: list[tuple[int, int]] = []
+    receipt = lake.run(progress=lambda done, of: seen.append((done, of)), cancelled=lambda: len(seen) == 2)
+    assert receipt.outcome == "cancelled"
+    assert len(lake.left()) == len(lake.files) - 12
+    assert set(receipt.deleted) == lake.planned - lake.left()
+    assert [done for done, _ in seen][:2] == [len(lake.removed & lake.planned) + each for each in (6, 12)]
+    again = recovery.resume(receipt.run, open_table=open_table, settle_s=0)
+    assert (again.outcome, lake.left()) == ("done", frozenset())
+
+
+def test_a_name_that_xml_cannot_have_is_deleted_alone(lake: Lake) -> None:
+    store = open_table(PLACE).store
+    names = ["data/a b%20ä&<c>.parquet", "data/\x01.parquet"]
+    for name in names:
+        store.put(name, b"x")
+    lake.server.taken()
+    assert store.delete_together([*names, "../x", "s3://lake/elsewhere/x"]) == {names[0]}
+    assert [method for method, _ in lake.server.taken()] == ["POST"]
+    assert f"t/{names[0]}" not in lake.server.objects
+    assert store.delete(names[1])
+    assert f"t/{names[1]}" not in lake.server.objects
