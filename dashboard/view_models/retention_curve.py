@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from core.analysis import storage_cost
 from core.analysis.expiration_dates import ExpirationDate
@@ -32,7 +32,7 @@ SHOWN_DROPS = 8
 
 def curve(
     history: History, branch: str, palette: Palette, chosen: int | None = None, price: Price | None = None
-) -> go.Figure | None:
+) -> Figure | None:
     """Bytes freed by keeping the newest N snapshots, for every N; None where there is nothing to choose.
 
     A column over each N, as high as the chart, can be clicked and carries N. With a price the right axis is money.
@@ -42,70 +42,72 @@ def curve(
     if len(keeps) < 2:
         return None
     freed = [int(sizes[keep]) for keep in keeps]
-    figure = go.Figure(
-        go.Scatter(
-            x=keeps,
-            y=freed,
-            mode="lines",
-            line={"shape": "hv", "color": palette.freed, "width": 2},
-            fill="tozeroy",
-            fillcolor=palette.soft("freed"),
-            hoverinfo="skip",
-        )
-    )
+    turns = sorted({0, len(freed) - 1, *(at for at in range(1, len(freed)) if freed[at] != freed[at - 1])})
     step = -(-len(keeps) // MOST_COLUMNS)
     columns = keeps[::step]
     hovers = [words.curve_hover(keep, int(sizes[keep]), int(files[keep]), price) for keep in columns]
-    figure.add_bar(
-        x=columns,
-        y=[1] * len(columns),
-        width=step,
-        yaxis="y2",
-        marker={"color": [palette.soft("ink", 0.13 if keep == chosen else 0.0) for keep in columns]},
-        customdata=[[str(keep), hover] for keep, hover in zip(columns, hovers, strict=True)],
-        hovertemplate=HOVER,
-        selected={"marker": {"opacity": 1.0}},
-        unselected={"marker": {"opacity": 1.0}},
-    )
-    if chosen is not None and 1 <= chosen < len(files):
-        figure.add_vline(x=chosen, line={"color": palette.ink, "width": 2})
-        figure.add_annotation(
-            x=chosen, y=1, yref="paper", yanchor="bottom", showarrow=False, text=words.curve_chosen(chosen),
-            font={"size": 13, "color": palette.ink},
-        )  # fmt: skip
     top = max(freed) or 1
-    figure.update_layout(
-        height=CURVE_PX,
-        margin={"l": 74, "r": 14 if price is None else 96, "t": 26, "b": 44},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": FONT, "size": 13, "color": palette.ink},
-        showlegend=False,
-        hovermode="x",
-        clickmode="event+select",
-        dragmode=False,
-        bargap=0,
-        hoverlabel={
+    line: dict[str, Any] = {
+        "type": "scatter",
+        "x": [keeps[at] for at in turns],
+        "y": [freed[at] for at in turns],
+        "mode": "lines",
+        "line": {"shape": "hv", "color": palette.freed, "width": 2},
+        "fill": "tozeroy",
+        "fillcolor": palette.soft("freed"),
+        "hoverinfo": "skip",
+    }
+    bars = {
+        "type": "bar",
+        "x": columns,
+        "y": [1] * len(columns),
+        "width": step,
+        "yaxis": "y2",
+        "marker": {"color": [palette.soft("ink", 0.13 if keep == chosen else 0.0) for keep in columns]},
+        "customdata": [[str(keep), hover] for keep, hover in zip(columns, hovers, strict=True)],
+        "hovertemplate": HOVER,
+        "selected": {"marker": {"opacity": 1.0}},
+        "unselected": {"marker": {"opacity": 1.0}},
+    }
+    layout: dict[str, Any] = {
+        "height": CURVE_PX,
+        "margin": {"l": 74, "r": 14 if price is None else 96, "t": 26, "b": 44},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT, "size": 13, "color": palette.ink},
+        "showlegend": False,
+        "hovermode": "x",
+        "clickmode": "event+select",
+        "dragmode": False,
+        "bargap": 0,
+        "hoverlabel": {
             "align": "left", "bgcolor": palette.paper, "bordercolor": palette.muted,
             "font": {"color": palette.ink, "size": 13, "family": FONT},
         },
-        yaxis2={
+        "xaxis": {
+            "title": {"text": words.CURVE_X, "font": {"size": 12, "color": palette.muted}, "standoff": 4},
+            "showgrid": False, "zeroline": False, "fixedrange": True, "range": [0.5, len(keeps) + 0.5],
+        },
+        "yaxis": {
+            "tickvals": [0, top / 2, top], "ticktext": [units.size(round(each)) for each in (0, top / 2, top)],
+            "gridcolor": palette.grid, "zeroline": False, "fixedrange": True, "range": [0, top],
+        },
+        "yaxis2": {
             "overlaying": "y", "side": "right", "range": [0, 1], "tickvals": [0, 0.5, 1], "showgrid": False,
             "ticktext": [] if price is None else [money(round(top * part), price) for part in (0, 0.5, 1)],
             "showticklabels": price is not None, "zeroline": False, "fixedrange": True,
         },
-    )  # fmt: skip
-    figure.update_xaxes(
-        title={"text": words.CURVE_X, "font": {"size": 12, "color": palette.muted}, "standoff": 4},
-        showgrid=False, zeroline=False, fixedrange=True, range=[0.5, len(keeps) + 0.5],
-    )  # fmt: skip
-    figure.update_layout(
-        yaxis={
-            "tickvals": [0, top / 2, top], "ticktext": [units.size(round(each)) for each in (0, top / 2, top)],
-            "gridcolor": palette.grid, "zeroline": False, "fixedrange": True, "range": [0, top],
-        }
-    )  # fmt: skip
-    return figure
+    }  # fmt: skip
+    if chosen is not None and 1 <= chosen < len(files):
+        layout["shapes"] = [
+            {"type": "line", "x0": chosen, "x1": chosen, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain",
+             "line": {"color": palette.ink, "width": 2}}
+        ]  # fmt: skip
+        layout["annotations"] = [
+            {"x": chosen, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False,
+             "text": words.curve_chosen(chosen), "font": {"size": 13, "color": palette.ink}}
+        ]  # fmt: skip
+    return {"data": [line, bars], "layout": layout}
 
 
 def kept_snapshots(plan: Plan, branch: str) -> int:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 
 from core.catalog import DEMO_MARKER
@@ -63,14 +64,17 @@ def crash(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_the_curve_says_what_each_retention_would_free(warehouse: Path) -> None:
     history = open_table(table_of(warehouse)).history()
-    figure = retention_curve.curve(history, "main", LIGHT, chosen=4)
-    assert figure is not None
-    assert list(figure.data[0].x) == list(range(1, 15))
-    for keep, freed in zip(figure.data[0].x, figure.data[0].y, strict=True):
+    drawn = retention_curve.curve(history, "main", LIGHT, chosen=4)
+    assert drawn is not None
+    figure = go.Figure(drawn)  # which refuses what plotly does not know
+    told = retention_curve.curve_table(history, "main")
+    assert told["keep"].tolist() == list(range(1, 15))
+    line = dict(zip(figure.data[0].x, figure.data[0].y, strict=True))
+    assert {1, 14} <= set(line)
+    for keep, freed in zip(told["keep"], told["bytes"], strict=True):
+        assert line[max(each for each in line if each <= keep)] == freed, "a step lasts until the next"
         plan = open_table(table_of(warehouse)).preview(Expire(retain_max=keep, retain_min=keep), NOW_MS)
         assert plan.freed_bytes == freed
-    told = retention_curve.curve_table(history, "main")
-    assert told["bytes"].tolist() == list(figure.data[0].y)
     assert any("keep 4" in str(each.text) for each in figure.layout.annotations)
 
 
@@ -148,12 +152,13 @@ def test_the_curve_is_a_slider_and_its_mark_is_where_the_plan_is(warehouse: Path
     history = open_table(table_of(warehouse)).history()
     plan = open_table(table_of(warehouse)).preview(Expire(retain_max=4, retain_min=4), NOW_MS)
     assert retention_curve.kept_snapshots(plan, "main") == 4
-    figure = retention_curve.curve(history, "main", LIGHT, 4, Price(0.5, "EUR"))
-    assert figure is not None
-    line, columns = figure.data
-    assert [each[0] for each in columns.customdata] == [str(keep) for keep in line.x], "each number can be clicked"
-    assert [sum(size > 0 for size in line.y)] == [sum("EUR a month" in each[1] for each in columns.customdata[:-1])]
-    top = max(line.y)
+    drawn = retention_curve.curve(history, "main", LIGHT, 4, Price(0.5, "EUR"))
+    assert drawn is not None
+    figure, told = go.Figure(drawn), retention_curve.curve_table(history, "main")
+    columns = figure.data[1]
+    assert [each[0] for each in columns.customdata] == [str(keep) for keep in told["keep"]], "each can be clicked"
+    assert sum(told["bytes"] > 0) == sum("EUR a month" in each[1] for each in columns.customdata[:-1])
+    top = max(told["bytes"])
     assert figure.layout.yaxis2.ticktext[-1] == money(top, Price(0.5, "EUR"))
     page = open_page("retention", warehouse, table="shop.orders", keep_max="4", keep_min="4")
     assert plan.headline in page.text
