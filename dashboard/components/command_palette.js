@@ -1,20 +1,22 @@
 // A box to type in, over the page: what is typed finds pages, tables, tags and snapshots. Names are text, never markup.
 const MOST = 200;
 
-// Following a link to another page, Streamlit sometimes leaves an address without parameters in the history, before the
-// one with them. It names no table, so Back passes over it.
-const passOver = (away) => {
-  if (window.snapscopePassesOver) return;
-  window.snapscopePassesOver = true;
-  window.addEventListener("popstate", (event) => {
-    if (location.search || away.includes(location.pathname.split("/").pop())) return;
-    event.stopImmediatePropagation();
-    history.back();
-  }, true);
+// Following a link to another page, Streamlit adds its bare address to the history and then, sometimes as another entry,
+// the same with parameters. Back to the bare one would open the default table, so the second takes its place.
+const replaceBare = (away) => {
+  if (window.snapscopeReplacesBare) return;
+  window.snapscopeReplacesBare = true;
+  const push = history.pushState;
+  history.pushState = (state, title, url) => {
+    const to = new URL(url ?? location.href, location.href);
+    const isBare = !location.search && !away.includes(location.pathname.split("/").pop());
+    const entry = isBare && to.search && to.pathname === location.pathname ? history.replaceState : push;
+    return entry.call(history, state, title, url);
+  };
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  passOver(data.away);
+  replaceBare(data.away);
   const open = parentElement.querySelector("button.open");
   const dialog = parentElement.querySelector("dialog");
   const input = parentElement.querySelector("input");

@@ -67,11 +67,12 @@ def test_back_to_another_page_restores_its_version(reader: Callable[..., Reader]
     me.settled().check()
 
 
-def test_back_passes_over_an_address_without_a_table(reader: Callable[..., Reader]) -> None:
-    """Such an address is in the history now and then; it opened another table, and no Back led out of it."""
+def test_no_address_without_a_table_stays_in_the_history(reader: Callable[..., Reader]) -> None:
+    """Now and then Streamlit added one; Back to it opened another table, and no Back led out of it."""
     me = reader().open(f"files?table={TABLE}&point=40")
     page = me.page
     me.go(TITLES["query"])
+    expect(page).to_have_url(re.compile(rf"/query\?table={TABLE}"))
     page.evaluate(
         """() => { const [path, all] = [location.pathname, location.pathname + location.search];
         history.replaceState({}, "", path); history.pushState({}, "", all); }"""
