@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -86,7 +86,7 @@ class IcebergField:
     name: str
     type: IcebergType
     default: Any = None
-    refusal: Unsupported | None = None
+    refusal: Unsupported | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

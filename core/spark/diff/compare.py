@@ -13,17 +13,20 @@ from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from core.errors import Unsupported
+from core.errors import SnapscopeError, Unsupported
 from core.formats.paimon import schema_evolution, types
 from core.formats.paimon.types import PaimonType, parse
-from core.messages import told
+from core.messages import clause, told
 from core.model.references import Field, Schema
 from core.model.row_diff import ADDED, CHANGED, REMOVED, RowChange
 from core.spark.diff.shared_files import alike, paths_of, rows_of
+from core.spark.merge.rules import read_rule
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon import merge_on_read, points
 from core.spark.read.paimon.points import PaimonScan
+from core.spark.read.paimon.shown_columns import stored_id
 
+IN_A_QUERY = told("Read both versions in one query instead: --at and --before.")
 SAME = "same"  # in addition to the kinds of rows that differ
 
 
@@ -46,23 +49,77 @@ class ComparedColumn:
         return read.converted(F.col(types.quoted(field_.name)), parse(field_.type), self.type)
 
 
-def columns_of(a: Schema, b: Schema) -> tuple[ComparedColumn, ...]:
-    """The columns of `b` in order, then those that only `a` has.
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of two versions: those that are compared, and by id and name those that are not, with the reason."""
 
-    Raises `Unsupported` for types that cannot be compared.
+    compared: tuple[ComparedColumn, ...]
+    left_out: Mapping[int, tuple[str, SnapscopeError]]
+
+    @property
+    def notes(self) -> list[str]:
+        return [
+            told(
+                "Column '{name}' is not compared, so rows that differ only in it count as equal: {why}",
+                name=name,
+                why=clause(why.message),
+            )
+            for name, why in self.left_out.values()
+        ]
+
+
+def columns_of(a: Schema, b: Schema, refused: Mapping[int, SnapscopeError]) -> Columns:
+    """The columns of `b` in order, then those that only `a` has; without those that do not compare at one of them.
+
+    `refused`: by id those that are known not to. Raises `Unsupported` if one of them is of the key.
     """
-    old, new = ({each.id: each for each in schema.fields} for schema in (a, b))
+    old, new = ({stored_id(each): each for each in schema.fields} for schema in (a, b))
     keys = set(key_ids(b)) if key_ids(a) == key_ids(b) else set()
-    found = [
-        ComparedColumn(each.name, old.get(each.id), each, _common(old.get(each.id), each), each.id in keys)
-        for each in b.fields
-    ]
+    found: list[ComparedColumn] = []
+    left_out: dict[int, tuple[str, SnapscopeError]] = {}
     names = {each.name for each in b.fields}
-    for each in a.fields:
-        if each.id not in new:
-            name = f"{each.name} (dropped)" if each.name in names else each.name
-            found.append(ComparedColumn(name, each, None, parse(each.type)))
-    return tuple(found)
+    for id in (*new, *(id for id in old if id not in new)):
+        before, after = old.get(id), new.get(id)
+        newest = after or old[id]
+        name = f"{newest.name} (dropped)" if after is None and newest.name in names else newest.name
+        try:
+            if id in refused:
+                raise refused[id]
+            found.append(ComparedColumn(name, before, after, _common(before, newest), id in keys))
+        except SnapscopeError as error:
+            if id in keys:
+                raise _of_key(name, error) from error
+            left_out[id] = name, error
+    return Columns(tuple(found), left_out)
+
+
+def _of_key(name: str, error: SnapscopeError) -> SnapscopeError:
+    return Unsupported(
+        "Rows are compared by their key, and its column '{name}' cannot be compared: {why}.",
+        name=name,
+        why=clause(error.message),
+        remedy=IN_A_QUERY,
+    )
+
+
+def columns_between(a: PaimonScan, b: PaimonScan) -> Columns:
+    """As `columns_of`, for two opened versions."""
+    refused = {
+        stored_id(field): point.refused[field.name]
+        for point in (a, b)
+        for field in point.schema.fields
+        if field.name in point.refused
+    }
+    for point in (a, b, *(each.other for each in (a, b) if each.other is not None)):
+        if any(each["merges"] for each in point.plan.work):
+            functions = read_rule(point.schema, point.schema.options).functions
+            refused |= {
+                stored_id(field): why
+                for field in point.schema.fields
+                if field.name in functions and (why := functions[field.name].refusal) is not None
+                if stored_id(field) not in refused
+            }
+    return columns_of(a.schema, b.schema, refused)
 
 
 def key_ids(schema: Schema) -> list[int]:
@@ -71,10 +128,13 @@ def key_ids(schema: Schema) -> list[int]:
 
 
 def _common(before: Field | None, after: Field) -> PaimonType:
-    """The wider of two types; when comparing back to an older version, that is the first one."""
-    if before is None:
-        return parse(after.type)
-    have, wanted = parse(before.type), parse(after.type)
+    """The wider of two types; when comparing back to an older version, that is the first one.
+
+    Raises `Unsupported` for types that cannot be compared.
+    """
+    have, wanted = parse((before or after).type), parse(after.type)
+    for each in (have, wanted):
+        types.spark(each)  # refuses by the type's name
     try:
         schema_evolution.check(after.name, have, wanted)
         return wanted
@@ -122,6 +182,7 @@ class Compared:
 
     frame: DataFrame
     columns: tuple[ComparedColumn, ...]
+    left_out: Mapping[int, tuple[str, SnapscopeError]]
     files_read: int
     files_live: int
     not_read: int | None
@@ -166,28 +227,34 @@ def compare(
 
     `plans` with fewer files may replace the versions' own if they contain all requested rows of both.
     """
-    columns = columns_of(a.schema, b.schema)
-    same = alike(a, b)
+    columns = columns_between(a, b)
+    same = alike(a, b, {each.after.id for each in columns.compared if each.after is not None})
     frames = []
     read_paths: set[str] = set()
     for point, plan in zip((a, b), plans or (a.plan, b.plan), strict=True):
         plan = merge_on_read.only(plan, paths_of(plan) - same)
         read_paths |= paths_of(plan)
-        frames.append(points.rows(spark, point, plan).frame)
+        frames.append(points.rows(spark, point, plan, columns=_read(columns, point.schema)).frame)
     notes: list[str] = [told("Left out: {each}", each=each) for point in (a, b) for each in point.plan.left_out]
     notes += dict.fromkeys(each for point in (a, b) for each in point.differs)
     live = {*a.files["path"].to_pylist(), *b.files["path"].to_pylist()}
     return side_by_side(columns, frames, (len(read_paths), len(live)), rows_of(b, same), notes)
 
 
+def _read(columns: Columns, schema: Schema) -> list[int]:
+    """The numbers of the columns to read."""
+    return [number for number, each in enumerate(schema.fields) if stored_id(each) not in columns.left_out]
+
+
 def side_by_side(
-    columns: tuple[ComparedColumn, ...],
+    between: Columns,
     frames: Sequence[DataFrame],
     files: tuple[int, int],
     not_read: int | None,
     notes: Sequence[str],
 ) -> Compared:
     """Compare the rows of two versions. `files`: the number of files read, and of all files."""
+    columns = between.compared
     sides = []
     for number, rows in enumerate(frames):
         values = (
@@ -197,7 +264,7 @@ def side_by_side(
         sides.append(rows.select(F.lit(number).alias("side"), *values))
     both = sides[0].unionAll(sides[1])
     frame = _by_key(both, columns) if any(each.is_key for each in columns) else _by_row(both, columns)
-    more = []
+    more = between.notes
     if dropped := [each.name for each in columns if each.after is None]:
         more.append(
             told("Not compared, because only the first version has them: {dropped}", dropped=", ".join(dropped))
@@ -209,6 +276,7 @@ def side_by_side(
     return Compared(
         frame=frame,
         columns=columns,
+        left_out=between.left_out,
         files_read=files[0],
         files_live=files[1],
         not_read=not_read,

@@ -13,44 +13,45 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from core.errors import Unsupported
 from core.formats.iceberg import types
 from core.formats.iceberg.types import IcebergField
-from core.messages import told
 from core.model.references import Schema
-from core.spark.diff.compare import Compared, columns_of, side_by_side
+from core.spark.diff.compare import IN_A_QUERY, Compared, columns_of, side_by_side
 from core.spark.read.iceberg import frames as iceberg_read
 from core.spark.read.iceberg.scan import IcebergScan
 from core.spark.read.reader import is_by_case
 
-_NOT_COMPARED = ("variant", "time", "unknown")
+_NULL = "unknown"
+_NOT_COMPARED = ("variant", "time", _NULL)
 
 
 def compare(spark: SparkSession, a: IcebergScan, b: IcebergScan) -> Compared:
     """As `compare.compare`; `unchanged` rows are known if metadata counts the rows of all skipped files."""
     if any(map(is_by_case, (a.schema, b.schema))):
         spark.conf.set("spark.sql.caseSensitive", "true")
-    left_out = [each.name for each in dict.fromkeys((*a.columns, *b.columns)) if not _compares(each)]
-    columns = columns_of(*(_compared(point) for point in (a, b)))
+    refused = {each.id: why for each in (*a.columns, *b.columns) if (why := _refusal(each)) is not None}
+    columns = columns_of(_typed(a), _typed(b), refused)
     ours, theirs = _told(a), _told(b)
     same = {path for path, how in ours.items() if theirs.get(path) == how} if a.columns == b.columns else set()
     found = [iceberg_read.rows(spark, _without(point, same)) for point in (a, b)]
     notes = [sentence for each in found for sentence in each.differs]
-    if left_out:
-        names = ", ".join(dict.fromkeys(left_out))
-        notes.append(told("Columns of types that do not compare are left out: {names}", names=names))
     files = len({*ours, *theirs} - same), len({*ours, *theirs})
     counts = [_rows(theirs[path]) for path in same]
     rows = None if None in counts else sum(filter(None, counts))
     return side_by_side(columns, [each.frame for each in found], files, rows, tuple(dict.fromkeys(notes)))
 
 
-def _compares(column: IcebergField) -> bool:
-    return column.refusal is None and not types.has(column.type, lambda of: of.root in _NOT_COMPARED)
+def _refusal(column: IcebergField) -> Unsupported | None:
+    """Why a column cannot be compared, or None."""
+    if column.type.root != _NULL and types.has(column.type, lambda of: of.root in _NOT_COMPARED):
+        return Unsupported("Values of type {of} do not compare.", of=types.spark(column.type), remedy=IN_A_QUERY)
+    return column.refusal
 
 
-def _compared(point: IcebergScan) -> Schema:
-    """The schema with only the columns that are compared; unsupported columns are not read."""
-    ids = {each.id for each in point.columns if _compares(each)}
+def _typed(point: IcebergScan) -> Schema:
+    """The schema without columns of type unknown, which are null as if they were missing."""
+    ids = {each.id for each in point.columns if each.type.root != _NULL}
     return replace(point.schema, fields=tuple(each for each in point.schema.fields if each.id in ids))
 
 

@@ -29,13 +29,14 @@ from core.formats.paimon.manifests import ADD
 from core.formats.paimon.types import parse
 from core.messages import counted, told
 from core.model.history import History
-from core.model.references import Snapshot
+from core.model.references import Schema, Snapshot
 from core.model.row_diff import CHANGED
 from core.model.time_travel import AsOf
-from core.spark.diff.compare import Compared, compare, key_ids
+from core.spark.diff.compare import Compared, columns_between, compare, key_ids
 from core.spark.read.paimon import frames as read
-from core.spark.read.paimon import merge_on_read, points, prune
+from core.spark.read.paimon import merge_on_read, points, prune, unread_options
 from core.spark.read.paimon.points import PaimonScan
+from core.spark.read.paimon.shown_columns import ddls, narrowed, raising, readable, refusals, stored_id, widened
 from core.spark.read.reader import Rows
 from core.spark.sql import filters
 from core.spark.sql.filters import Condition
@@ -95,7 +96,7 @@ def between(
             diff=DIFF,
             why=why.args[0],
         )
-        return Between(DIFF, _rows(_rows_of(found), found.files_read, found.files_live, said, *found.notes))
+        return Between(DIFF, _rows(_rows_of(found, b.schema), found.files_read, found.files_live, said, *found.notes))
 
 
 class _NotByFiles(Exception):
@@ -105,7 +106,7 @@ class _NotByFiles(Exception):
 def _by_files(
     spark: SparkSession, table: Table, history: History, since: AsOf, at: AsOf, mode: str, condition: Condition
 ) -> Between:
-    read.refuse_unreadable(at.schema, at.schema.options)
+    unread_options.refuse(at.schema.options)
     commits = _commits(history, since, at)
     taken = [each for each in commits if (each.kind == "APPEND" if mode == DELTA else each.kind != "OVERWRITE")]
     parts = [scan_details.brought(PaimonFormat.of(table.format).manifests, history.heads, each, mode) for each in taken]
@@ -118,14 +119,17 @@ def _by_files(
             )
     files = pa.concat_tables(parts) if parts else history.files.slice(0, 0)
     schemas = points.schemas_of(history.heads, at.branch)
+    refused = refusals(at.schema, schemas.values())
+    schema = readable(at.schema, refused)
+    narrow = narrowed(schema, [number for number, each in enumerate(schema.fields) if each.name not in refused])
 
     def stats(of: pa.Table) -> dict[scan_details.FileKey, dict[str, Any]]:
         said = (scan_details.stats(table.store, each, of, (mode,)) for each in taken)
         return {key: row for each in said for key, row in each.items()}
 
-    _, kept = prune.left(at.schema, schemas, files, condition, stats)  # rows are not merged here
+    _, kept = prune.left(schema, schemas, files, condition, stats)  # rows are not merged here
     asked = files.filter(pc.is_in(files["path"], pa.array(sorted(kept), pa.string())))
-    frames = read.stored(spark, table.store, at.schema, schemas, asked, kinds=KIND)
+    frames = read.stored(spark, table.store, narrow, schemas, asked, kinds=KIND)
     passed = sum(each.kind == "OVERWRITE" for each in commits)
     what = told("rows as the APPEND commits wrote them") if mode == DELTA else told("the changelogs of the commits")
     notes: list[str] = [
@@ -133,7 +137,7 @@ def _by_files(
             "Changes are {what} after {since} up to {at} ({mode})", what=what, since=since.point, at=at.point, mode=mode
         )
     ]
-    notes += points.cut_off(at.schema)
+    notes += points.cut_off(schema)
     if passed:
         notes.append(
             told(
@@ -141,7 +145,8 @@ def _by_files(
                 passed=counted(passed, "{count} OVERWRITE commit", "{count} OVERWRITE commits"),
             )
         )
-    frame = reduce(DataFrame.unionAll, frames or [read.empty(spark, at.schema, kinds=KIND)])
+    frame = reduce(DataFrame.unionAll, frames or [read.empty(spark, narrow, kinds=KIND)])
+    frame = widened(frame, narrow, schema, refused, KIND)
     return Between(mode, _rows(frame, len(asked), len(files), *notes, bytes_read=pc.sum(asked["bytes"]).as_py() or 0))
 
 
@@ -153,13 +158,14 @@ def _pruned(
     Rows are compared by key: only with both versions' rows of a key can a changed row be told from a new one. Without a
     key, equal rows are counted, and those agree in all columns.
     """
+    left_out = columns_between(a, b).left_out
     ids = key_ids(b.schema)
     if ids != key_ids(a.schema):
         return a.plan, b.plan
     fixed = {
         number: field
         for number, field in enumerate(b.schema.fields)
-        if (field.id in ids or not ids) and filters.kind(parse(field.type))
+        if (field.id in ids or not ids) and stored_id(field) not in left_out and filters.kind(parse(field.type))
     }
 
     def of(point: PaimonScan) -> merge_on_read.ReadPlan:
@@ -188,8 +194,8 @@ def _commits(history: History, since: AsOf, at: AsOf) -> Sequence[Snapshot]:
     return [found[id] for id in ids[1:]]
 
 
-def _rows_of(found: Compared) -> DataFrame:
-    """A comparison as rows with row kinds, with the columns of the later version."""
+def _rows_of(found: Compared, schema: Schema) -> DataFrame:
+    """A comparison as rows with row kinds, with the columns of the later version; those left out say why, if used."""
     kind = F.col("kind")
 
     def side(name: str, alone: str, changed: str) -> Column:
@@ -202,5 +208,10 @@ def _rows_of(found: Compared) -> DataFrame:
 
     sides = F.array(side("a", "-D", "-U"), side("b", "+I", "+U"))
     rows = found.frame.select(F.explode(F.flatten(F.array_compact(sides))).alias("row"))
-    shown = (F.col("row")[f"v{at}"].alias(each.name) for at, each in enumerate(found.columns) if each.after is not None)
+    numbers = {each.after.id: at for at, each in enumerate(found.columns) if each.after is not None}
+    shown = (
+        F.col("row")[f"v{numbers[field.id]}"].alias(field.name) if field.id in numbers
+        else raising(found.left_out[stored_id(field)][1], ddl).alias(field.name)
+        for field, ddl in zip(schema.fields, ddls(schema), strict=True)
+    )  # fmt: skip
     return rows.select(F.col("row")["kind"].alias(KIND), *shown)

@@ -5,6 +5,7 @@ Invariants:
   `a`, so it changes every row where it has a value. A column that only `a` has is not compared; the schema change
   reports it.
 - NaN equals NaN and 0.0 equals -0.0, as in a GROUP BY; maps are equal regardless of the order of their entries.
+- A column that cannot be shown or compared at one of the versions is left out at both, and the answer names it.
 - Files (for primary-key tables: whole buckets) that both versions have unchanged are not read: their rows cancel out.
 - Totals are exact however few rows are shown; rows that were not read are counted from metadata or not at all, and the
   answer says so.
@@ -49,8 +50,8 @@ def row_diff(
 ) -> RowDiff:
     """Compare the rows of two versions of this history; return at most `limit` differing rows.
 
-    `query_id` names the run for `sql.cancel`. Raises what reading either version raises, `Unsupported` for columns
-    whose types cannot be compared, `Invalid` on timeout and cancellation, `NotFound` if a version disappeared
+    `query_id` names the run for `sql.cancel`. Raises what reading either version raises, `Unsupported` for a key that
+    cannot be compared, `Invalid` on timeout and cancellation, `NotFound` if a version disappeared
     meanwhile.
     """
     with removed_points.explained(table, history, (a, b)):

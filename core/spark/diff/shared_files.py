@@ -5,7 +5,7 @@ Invariant: the rows of such a file are equal at both versions, in every column t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from core.formats.paimon.scan_details import FileKey, keys_of
@@ -19,8 +19,8 @@ def paths_of(plan: merge_on_read.ReadPlan) -> set[str]:
     return {*plan.raw["path"].to_pylist(), *(file["path"] for each in plan.work for file in each["files"])}
 
 
-def alike(a: PaimonScan, b: PaimonScan) -> set[str]:
-    """Files whose rows are the same at both versions.
+def alike(a: PaimonScan, b: PaimonScan, compared: Collection[int]) -> set[str]:
+    """Files whose rows are the same at both versions, in the columns that are compared.
 
     For an append table: files that both have with the same deleted rows. For a primary-key table: the files of buckets
     with the same files on the same levels, read by the same rules. A file with a column that only `b` shows differs.
@@ -28,11 +28,11 @@ def alike(a: PaimonScan, b: PaimonScan) -> set[str]:
     """
     if is_joined(a.schema) or is_joined(b.schema):
         return set()
-    shown = _ids(b.schema) - _ids(a.schema)
+    shown = _ids(b.schema, compared) - _ids(a.schema, compared)
     fitting = {
         number
         for number, written in a.schemas.items()
-        if number in b.schemas and b.schemas[number].fields == written.fields and not _ids(written) & shown
+        if number in b.schemas and b.schemas[number].fields == written.fields and not _ids(written, compared) & shown
     }
     ours, theirs = _described(a), _described(b)
     if not b.schema.primary_keys:
@@ -95,8 +95,8 @@ def rows_of(point: PaimonScan, paths: set[str]) -> int | None:
     return total
 
 
-def _ids(schema: Schema) -> set[int]:
-    """All field ids, including those nested in rows."""
+def _ids(schema: Schema, compared: Collection[int]) -> set[int]:
+    """The ids of all columns, and those nested in the columns that are compared; others can be of unknown types."""
 
     def inside(of: PaimonType) -> Iterable[int]:
         for each in of.fields:
@@ -105,4 +105,5 @@ def _ids(schema: Schema) -> set[int]:
         for argument in of.args:
             yield from inside(argument)
 
-    return {each.id for each in schema.fields} | {id for each in schema.fields for id in inside(parse(each.type))}
+    within = (id for each in schema.fields if each.id in compared for id in inside(parse(each.type)))
+    return {*(each.id for each in schema.fields), *within}

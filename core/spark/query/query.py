@@ -26,7 +26,8 @@ from core.spark.diff.incremental import KIND, between
 from core.spark.query import connector
 from core.spark.read import readers, removed_points, system_tables
 from core.spark.read.paimon import prune
-from core.spark.read.paimon.points import ROW_KIND, PaimonScan, audit_log, opened_at, with_kind
+from core.spark.read.paimon.points import ROW_KIND, PaimonScan, audit_log, opened_at, schemas_of, with_kind
+from core.spark.read.paimon.shown_columns import ddls, readable, refusals
 from core.spark.read.reader import Rows, is_by_case
 from core.spark.session.session import engine_name
 from core.spark.sql import filters, guard
@@ -183,20 +184,23 @@ def _by_connector(names: Sequence[str], table: Table, history: History, at: AsOf
 
 def _of_audit_log(names: Sequence[str], of: PaimonScan) -> _Source:
     schema = with_kind(of.schema, ROW_KIND)
+    ddl = ("string", *ddls(of.schema))
 
     def found(spark: SparkSession, asked: Pushdown) -> Rows:
         return audit_log(spark, of, prune.plan(of, _without_kind(asked.condition, schema)))
 
-    return _Source(names, schema, found)
+    return _Source(names, schema, found, ddl)
 
 
 def _of_changes(names: Sequence[str], table: Table, history: History, since: AsOf, at: AsOf) -> _Source:
-    schema = with_kind(at.schema, KIND)
+    own = readable(at.schema, refusals(at.schema, schemas_of(history.heads, at.branch).values()))
+    schema = with_kind(own, KIND)
+    ddl = ("string", *ddls(own))
 
     def found(spark: SparkSession, asked: Pushdown) -> Rows:
         return between(spark, table, history, since, at, _without_kind(asked.condition, schema)).rows
 
-    return _Source(names, schema, found)
+    return _Source(names, schema, found, ddl)
 
 
 def _refuse_changes(since: bool, audits: Sequence[str], *, by_connector: bool) -> None:

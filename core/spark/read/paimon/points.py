@@ -7,7 +7,7 @@ of a batch read is left out and reported. Until the frame is used, only metadata
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -78,8 +78,9 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
     had = pc.unique(first["partition_bytes"].combine_chunks())
     second = second.filter(pc.invert(pc.is_in(second["partition_bytes"], had)))
     files, others = (second, first) if is_first else (first, second)
-    found = _opened(table, history, snapshot, branch, schema, files)
-    other = _opened(table, history, then, name[0], theirs, others)
+    ours = schemas_of(history.heads, branch).values()
+    found = _opened(table, history, snapshot, branch, schema, files, line.schemas.values())
+    other = _opened(table, history, then, name[0], theirs, others, ours)
     said = told(
         "Partitions that branch '{first}' lacks are read from branch '{second}' ({point})",
         first=name[0] if is_first else branch,
@@ -116,8 +117,8 @@ def _beside(heads: Heads, branch: str, snapshot: Snapshot, other: Line) -> tuple
 def _same_columns(schema: Schema, theirs: Schema | None, name: str) -> Schema:
     if theirs is None:
         raise Corrupt("Branch '{name}' lacks the schema of its snapshot.", name=name)
-    types_of = [[parse(field.type) for field in each.fields] for each in (schema, theirs)]
-    if len(types_of[0]) != len(types_of[1]) or not all(map(schema_evolution.same, *types_of)):
+    fields = schema.fields, theirs.fields
+    if len(fields[0]) != len(fields[1]) or not all(map(_same_type, *fields)):
         raise Unsupported(
             "Branch '{name}' has other columns than the table, and a table option says to read partitions from it.",
             name=name,
@@ -126,12 +127,26 @@ def _same_columns(schema: Schema, theirs: Schema | None, name: str) -> Schema:
     return theirs
 
 
+def _same_type(ours: Field, theirs: Field) -> bool:
+    try:
+        return schema_evolution.same(parse(ours.type), parse(theirs.type))
+    except SnapscopeError:  # an unknown type, which is not read
+        return ours.type == theirs.type
+
+
 def _opened(
-    table: Table, history: History, snapshot: Snapshot, branch: str, schema: Schema, files: pa.Table
+    table: Table,
+    history: History,
+    snapshot: Snapshot,
+    branch: str,
+    schema: Schema,
+    files: pa.Table,
+    beside: Iterable[Schema] = (),
 ) -> PaimonScan:
+    """As `opened`, of these files. `beside`: schemas of the other branch, which refuse its columns here as well."""
     unread_options.refuse(schema.options)
     schemas = schemas_of(history.heads, branch)
-    refused = refusals(schema, schemas.values())
+    refused = refusals(schema, (*schemas.values(), *beside))
     schema = readable(schema, refused)
     manifests = PaimonFormat.of(table.format).manifests
     ranges = scan_details.ranges(manifests, snapshot, files) if schema.primary_keys and len(files) else {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from core.errors import SnapscopeError, Unsupported
@@ -69,6 +69,11 @@ def is_refused(field: Field) -> bool:
     return field.id < -1
 
 
+def stored_id(field: Field) -> int:
+    """The field's id in the table, also of one that stands for a column that cannot be shown."""
+    return -2 - field.id if is_refused(field) else field.id
+
+
 def narrowed(schema: Schema, columns: Collection[int] | None) -> Schema:
     """The schema with these columns and those that decide which rows there are."""
     if columns is None:
@@ -91,13 +96,17 @@ def widened(
     return frame.select(
         *first,
         *(
-            F.raise_error(F.lit(carried(refused[field.name]))).cast("string").alias(field.name)
-            if field.name in refused
+            raising(refused[field.name], "string").alias(field.name) if field.name in refused
             else F.col(types.quoted(field.name)) if field.name in names
             else F.lit(None).cast(ddl).alias(field.name)
             for field, ddl in zip(schema.fields, ddls(schema), strict=True)
         ),
     )  # fmt: skip
+
+
+def raising(error: SnapscopeError, ddl: str) -> Column:
+    """A column of this type that raises the error, if it is used."""
+    return F.raise_error(F.lit(carried(error))).cast(ddl)
 
 
 def ddls(schema: Schema) -> tuple[str, ...]:
