@@ -35,7 +35,7 @@ class RowDiff:
 
     `changes` are ordered by key and limited to the requested number (`truncated`); the totals count all. `unchanged` is
     None where counting the rows of skipped files would require reading them. `files_read` of `files_live` files (those
-    live at either version) were given to Spark.
+    live at either version) were given to Spark. Rows that differ only in columns `not_compared` count as equal.
     """
 
     a: AsOf
@@ -53,6 +53,7 @@ class RowDiff:
     seconds: float
     notes: tuple[str, ...]
     engine: str
+    not_compared: tuple[str, ...] = ()
 
     @property
     def stat_line(self) -> str:

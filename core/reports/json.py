@@ -84,6 +84,7 @@ def rows(value: RowDiff) -> Json:
         "totals": {name: getattr(value, name) for name in ("added", "removed", "changed", "unchanged")},
         "key": list(value.key),
         "columns": list(value.columns),
+        "not_compared": list(value.not_compared),
         "changes": [
             {"kind": e.kind, "key": e.key, "times": e.times, "before": e.before, "after": e.after}
             for e in value.changes

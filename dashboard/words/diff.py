@@ -113,7 +113,6 @@ COMPARE_ROWS_HELP = N_(
     "both versions share are not read."
 )
 COMPARING_CANCELLED = N_("The comparison was cancelled.")
-NO_ROW_CHANGE = N_("A and B have the same rows.")
 ROW_CHANGES_NAME = "row-changes"
 ROW_SIDES: Mapping[str, str] = {"added": SIDES["added"], "removed": SIDES["removed"], "changed": N_("± changed")}
 ROW_COUNTS: Mapping[str, str] = {
@@ -147,6 +146,12 @@ def rows_note(found: RowDiff) -> str:
         seconds=found.seconds,
         engine=engine(found.engine),
     )
+
+
+def no_row_change(found: RowDiff) -> str:
+    if found.not_compared:
+        return _("A and B have the same rows in the compared columns.")
+    return _("A and B have the same rows.")
 
 
 def rows_capped(shown: int) -> str:

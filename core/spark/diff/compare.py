@@ -188,6 +188,12 @@ class Compared:
     not_read: int | None
     notes: tuple[str, ...]
 
+    @property
+    def not_compared(self) -> tuple[str, ...]:
+        """The names of columns in which a difference does not count."""
+        dropped = (each.name for each in self.columns if each.after is None)
+        return (*(name for name, _ in self.left_out.values()), *dropped)
+
     def in_order(self, frame: DataFrame) -> DataFrame:
         """Order by key, or by the rows themselves."""
         if keys := [f"k{number}" for number, column in enumerate(self.columns) if column.is_key]:

@@ -125,4 +125,5 @@ def _row_diff(
         seconds=time.monotonic() - started,
         notes=found.notes,
         engine=engine_name(),
+        not_compared=found.not_compared,
     )

@@ -59,7 +59,7 @@ def _show(found: RowDiff) -> None:
     for note in found.notes:
         st.html(markup.note("info", words.sentence(note)))
     if not found.changes:
-        st.html(markup.note("info", words.NO_ROW_CHANGE))
+        st.html(markup.note("info", words.no_row_change(found)))
         return
     if found.truncated:
         st.html(markup.note("warning", words.rows_capped(len(found.changes))))

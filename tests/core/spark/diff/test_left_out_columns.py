@@ -64,7 +64,7 @@ def test_row_differences_leave_out_what_cannot_be_compared(
     found = diff(made.opened(), "1", "2")
     totals = (1, 0, 1) if keys else (2, 1, 0)
     assert (found.added, found.removed, found.changed) == totals
-    assert found.columns == ("id", "v")
+    assert (found.columns, found.not_compared) == (("id", "v"), ("odd",))
     assert "Column 'odd' is not compared, so rows that differ only in it count as equal: " in found.note
     assert of in found.note
     assert ".." not in found.note
@@ -211,7 +211,9 @@ def test_the_command_line_and_json_say_so(
     assert main(["diff", str(made.root), "1", "2", "--rows"]) == 0
     assert "'odd' is not compared" in capsys.readouterr().out
     assert main(["diff", str(made.root), "1", "2", "--rows", "--json"]) == 0
-    assert "'odd' is not compared" in json.dumps(json.loads(capsys.readouterr().out))
+    document = json.loads(capsys.readouterr().out)
+    assert "'odd' is not compared" in str(document)
+    assert "'not_compared': ['odd']" in str(document)
     asked = ["query", str(made.root), "select id, v from t_changes", "--since", "1", "--json"]
     assert main(asked) == 0
     assert "'odd' is not compared" in capsys.readouterr().out

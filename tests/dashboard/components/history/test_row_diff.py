@@ -90,6 +90,11 @@ def test_only_changed_cells_are_coloured() -> None:
     assert "unchanged" not in differences.row_stat(found(unchanged=None))
 
 
+def test_rows_are_not_said_to_be_the_same_in_columns_that_were_not_compared() -> None:
+    assert words.no_row_change(found()) == "A and B have the same rows."
+    assert words.no_row_change(found(not_compared=("odd",))) == "A and B have the same rows in the compared columns."
+
+
 def test_rows_are_counted_in_the_readers_language() -> None:
     with ThreadPoolExecutor(1) as reader:
         reader.submit(language.choose, "zh").result()
