@@ -50,7 +50,7 @@ class ComparedColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ComparedColumns:
     """The columns of two versions: those that are compared, and by id and name those that are not, with the reason."""
 
     compared: tuple[ComparedColumn, ...]
@@ -68,7 +68,7 @@ class Columns:
         ]
 
 
-def columns_of(a: Schema, b: Schema, refused: Mapping[int, SnapscopeError]) -> Columns:
+def columns_of(a: Schema, b: Schema, refused: Mapping[int, SnapscopeError]) -> ComparedColumns:
     """The columns of `b` in order, then those that only `a` has; without those that do not compare at one of them.
 
     `refused`: by id those that are known not to. Raises `Unsupported` if one of them is of the key.
@@ -90,7 +90,7 @@ def columns_of(a: Schema, b: Schema, refused: Mapping[int, SnapscopeError]) -> C
             if id in keys:
                 raise _of_key(name, error) from error
             left_out[id] = name, error
-    return Columns(tuple(found), left_out)
+    return ComparedColumns(tuple(found), left_out)
 
 
 def _of_key(name: str, error: SnapscopeError) -> SnapscopeError:
@@ -102,7 +102,7 @@ def _of_key(name: str, error: SnapscopeError) -> SnapscopeError:
     )
 
 
-def columns_between(a: PaimonScan, b: PaimonScan) -> Columns:
+def columns_between(a: PaimonScan, b: PaimonScan) -> ComparedColumns:
     """As `columns_of`, for two opened versions."""
     refused = {
         stored_id(field): point.refused[field.name]
@@ -247,13 +247,13 @@ def compare(
     return side_by_side(columns, frames, (len(read_paths), len(live)), rows_of(b, same), notes)
 
 
-def _read(columns: Columns, schema: Schema) -> list[int]:
+def _read(columns: ComparedColumns, schema: Schema) -> list[int]:
     """The numbers of the columns to read."""
     return [number for number, each in enumerate(schema.fields) if stored_id(each) not in columns.left_out]
 
 
 def side_by_side(
-    between: Columns,
+    between: ComparedColumns,
     frames: Sequence[DataFrame],
     files: tuple[int, int],
     not_read: int | None,
