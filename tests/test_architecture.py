@@ -116,6 +116,13 @@ def swallowing(tree: ast.AST) -> Iterator[str]:
             yield f"line {call.lineno} deletes recursively"
 
 
+def column_chunks(tree: ast.AST) -> Iterator[str]:
+    """Find where column chunks are asked for, which ends the process if a Parquet file's footer contradicts itself."""
+    for receiver, called, call in calls(tree):
+        if called == "row_group":
+            yield f"line {call.lineno} calls {receiver}.row_group"
+
+
 def writing(tree: ast.AST) -> Iterator[str]:
     for receiver, called, call in calls(tree):
         if called in WRITES and re.search(r"(^|_)store$", receiver):
@@ -221,6 +228,8 @@ BREAKS: list[tuple[Rule, str]] = [
     (swallowing, "self._fs.exists(path)"),
     (swallowing, "fs.glob('*')"),
     (swallowing, "fs.delete(path, recursive=True)"),
+    (column_chunks, "file.metadata.row_group(0).column(1)"),
+    (column_chunks, "group = metadata.row_group(0)\nchunk = group.column(1)"),
     (writing, "table.store.delete('snapshot/snapshot-1')"),
     (writing, "self._store.put(name, data)"),
     (rounding_decimals, "import decimal"),
@@ -285,6 +294,15 @@ def test_only_the_store_knows_file_systems() -> None:
 
 def test_nothing_swallows_errors_into_absent() -> None:
     assert complaints(swallowing, SOURCES) == []
+
+
+def test_column_chunks_are_asked_for_only_in_files_just_written() -> None:
+    """See SECURITY.md, "Files of tables"."""
+    writers = ("core/spark/write/footers.py", "core/demo/iceberg_twin.py")
+    assert complaints(column_chunks, [path for path in SOURCES if relative(path) not in writers]) == []
+    asks = re.compile(r"core\.spark\.write(\.footers| import .*\bfooters\b)")
+    callers = {relative(path) for path in SOURCES if asks.search(path.read_text(encoding="utf-8"))}
+    assert callers == {"core/spark/write/append.py", "core/spark/write/key_files.py"}
 
 
 def test_only_apply_and_commit_write() -> None:
