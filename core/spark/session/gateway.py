@@ -45,6 +45,8 @@ from core.messages import both, told
 
 LOGS_KEPT = 10
 PATIENCE_S = 5.0  # seconds for an orderly exit
+READ_LOG = told("Read the log, remove the cause, and run it again.")
+_TRY_AGAIN = told("Run it again when the machine has less to do. The log says how far it came.")
 OUT_OF_MEMORY = 3  # the exit status of -XX:+ExitOnOutOfMemoryError
 
 _DIED = 'Exception in thread "main"'  # printed instead of the gateway's port
@@ -232,13 +234,13 @@ def _wait(process: subprocess.Popen[bytes], announced: Path, deadline_s: float, 
             happened = told(
                 "Spark's JVM exited with status {returncode} while starting.", returncode=process.returncode
             )
-            raise Unsupported(both(happened, _last_words(log)), path=str(log))
+            raise Unsupported(both(happened, _last_words(log)), path=str(log), remedy=READ_LOG)
         if any(line.startswith(_DIED) for line in _lines(log)):  # other threads keep the JVM alive and silent
             happened = told("Spark's JVM failed while starting.")
-            raise Unsupported(both(happened, _last_words(log)), path=str(log))
+            raise Unsupported(both(happened, _last_words(log)), path=str(log), remedy=READ_LOG)
         if time.monotonic() > deadline:
             happened = told("Spark's JVM did not answer within {deadline_s:g} seconds.", deadline_s=deadline_s)
-            raise Unsupported(both(happened, _last_words(log)), path=str(log))
+            raise Unsupported(both(happened, _last_words(log)), path=str(log), remedy=_TRY_AGAIN)
         time.sleep(0.02)
     with announced.open("rb") as info:
         port, length = struct.unpack("!ii", info.read(8))

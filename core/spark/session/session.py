@@ -173,7 +173,11 @@ def is_local(session: SparkSession) -> bool:
 def refuse_to_write(session: SparkSession, location: str, *, on_this_disk: bool) -> None:
     """Raise Unsupported unless tasks can write a table's files: only those on this machine can reach its disk."""
     if not on_this_disk:
-        raise Unsupported("Spark can only write to the local disk here.", path=location)
+        raise Unsupported(
+            "Spark can only write to the local disk here.",
+            path=location,
+            remedy="Write it with the table's own engine, or write a copy on this disk.",
+        )
     if not is_local(session):
         raise Unsupported(
             "Workers of a cluster cannot write to the disk of this machine.",
@@ -370,7 +374,11 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Sp
             if (ended := cluster.ended(log, where)) is not None:
                 raise ended from error
         raise Unsupported(
-            "Spark could not open a session on {where}. {said}", where=where, said=error_text(error), path=str(link.log)
+            "Spark could not open a session on {where}. {said}",
+            where=where,
+            said=error_text(error),
+            path=str(link.log),
+            remedy=gateway.READ_LOG,
         ) from error
     finally:
         late.cancel()

@@ -143,7 +143,10 @@ def _checking(schema: Schema, rule: MergeRule) -> Callable[[pa.RecordBatch], pa.
             return rows.filter(pc.invert(pc.is_in(kind, _RETRACTIONS)))
         for number, why in refused.items():
             if pc.any(pc.equal(kind, number)).as_py():
-                raise Unsupported(f"A row of kind {KINDS[number]} cannot be written: {why}")
+                raise Unsupported(
+                    f"A row of kind {KINDS[number]} cannot be written: {why}",
+                    remedy="Leave rows of this kind out, or change the table's options.",
+                )
         return rows
 
     return check

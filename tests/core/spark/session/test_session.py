@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from pyspark.sql import SparkSession
@@ -246,9 +247,16 @@ def test_a_jvm_that_does_not_start_names_its_log(tmp_path: Path, then: str, dead
     with pytest.raises(Unsupported) as failed:
         gateway.launch(home / "bin" / "java", settings, tmp_path / "work", deadline_s=deadline_s)
     assert says in str(failed.value)
+    assert "log" in str(failed.value.remedy)
     log = Path(str(failed.value.path))
     assert log.parent == tmp_path / "work"
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
+
+
+def test_a_table_on_another_store_is_not_written_by_spark() -> None:
+    with pytest.raises(Unsupported, match="only write to the local disk") as refused:
+        sessions.refuse_to_write(Mock(), "s3://b/t", on_this_disk=False)
+    assert "own engine" in str(refused.value.remedy)
 
 
 def test_old_logs_are_removed(tmp_path: Path) -> None:
