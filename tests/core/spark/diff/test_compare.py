@@ -203,6 +203,18 @@ def test_iceberg_leaves_a_column_out_of_both_versions(spark: SparkSession, tmp_p
     assert (found.added, found.unchanged, found.files_read) == (1, 2, 1)
 
 
+def test_a_column_of_iceberg_that_was_of_type_unknown_was_null(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t", [(1, "id", "long"), (2, "n", "unknown"), (3, "u", "unknown")], version=3)
+    first = table.data({"id": [1, 2]})
+    table.commit(first)
+    table.evolve([(1, "id", "long"), (2, "n", "int"), (3, "u", "unknown")])
+    table.commit(table.data({"id": [1, 2], "n": [5, None]}), without=[first])
+    table.publish(refs={"first": {"snapshot-id": 1, "type": "tag"}, "main": {"snapshot-id": 2, "type": "branch"}})
+    found = diff(open_table(str(table.root)), "1", "2")
+    assert (found.added, found.removed, found.unchanged) == (1, 1, 1)
+    assert (found.columns, found.not_compared) == (("id", "n"), ())
+
+
 def test_the_command_line_and_json_say_so(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
