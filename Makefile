@@ -64,7 +64,7 @@ run: $(VENV)/.ready-run $(if $(store),$(VENV)/.ready-store-$(store)) ## the dash
 
 # --- the tests -------------------------------------------------------------------------------------------------------
 
-check: lint types fast ## before every commit: lint, format, types, layers, fast tests (about 5 minutes)
+check: lint types fast ## before every commit: lint, format, types, layers, fast tests (about 2 minutes)
 
 test: lint types ## what CI runs: everything but the long proofs (40 minutes at most)
 	@SNAPSCOPE_LEFT_OUT='long proofs (make proof MINUTES=n runs them)' \
