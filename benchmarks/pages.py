@@ -116,7 +116,7 @@ class Meter:
     def __init__(self, page: Page, server: int) -> None:
         self._page, self._server, self._sent = page, server, 0
         self._devtools = page.context.new_cdp_session(page)
-        self._devtools.send("Performance.enable")
+        self._devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
         self._devtools.send("Network.enable")
         self._devtools.on("Network.webSocketFrameReceived", self._received)
 

@@ -1,5 +1,5 @@
 """Retention on one screen: choose what may expire by a preset, the curve or the boxes; what that reclaims, the
-confirmation and the button stay in sight."""
+confirmation and the button stay in sight. What holds storage is a screen of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dashboard.components.frame import OpenedTable
 from dashboard.components.history import recovery_goal, retention_curve
 from dashboard.formatting import markup, units
 
-EXPIRE, TAGS, CHANGELOGS, GOAL = "expire", "tags", "changelogs", "goal"
+EXPIRE, TAGS, CHANGELOGS, GOAL, STORAGE = "expire", "tags", "changelogs", "goal", "storage"
 RULES = ("keep_max", "keep_min", "older", "max_deletes")  # by their names in the address
 MORE = ("max_deletes", "rules", "drop", "tags_older", "ended")
 AT_ONCE = "0 s"  # an age that every snapshot has
@@ -38,7 +38,7 @@ def draw() -> None:
     has_changelogs = any(line.changelogs for line in opened.heads.lines)
     modes = {EXPIRE: words.MODE_EXPIRE, TAGS: words.MODE_TAGS}
     modes |= {CHANGELOGS: words.MODE_CHANGELOGS} if has_changelogs else {}
-    modes[GOAL] = words.MODE_GOAL
+    modes |= {GOAL: words.MODE_GOAL, STORAGE: words.MODE_STORAGE}
     with st.container(horizontal=True, vertical_alignment="center", key="retention_modes"):
         mode = inputs.one_of(words.MODE, "mode", modes, EXPIRE)
         if mode == EXPIRE:
@@ -46,10 +46,10 @@ def draw() -> None:
         st.space("stretch")
         with errors.boundary():
             storage_price.draw()
-    if mode == GOAL:
+    if mode in (GOAL, STORAGE):
         if history is not None:
             with errors.boundary():
-                recovery_goal.draw(opened, history)
+                _goal_or_storage(opened, history, mode)
         return
     change, plan = None, None
     with errors.boundary():
@@ -66,11 +66,17 @@ def draw() -> None:
         with errors.boundary():
             plans.details(opened, plan, history)
             plans.command_of(opened, plan)
-    st.html(markup.panel_title(words.LAB))
-    retention_curve.draw(opened, history, branch)
     if plan is not None:
         with errors.boundary():
             plans.footer(opened, plan)
+
+
+def _goal_or_storage(opened: OpenedTable, history: History, mode: str) -> None:
+    if mode == GOAL:
+        recovery_goal.draw(opened, history)
+    else:
+        retention_curve.note_unread(history)
+        retention_curve.draw(opened, history, inputs.branch(opened.heads))
 
 
 def _screen(opened: OpenedTable, history: History, plan: Plan | None, branch: str, *, has_curve: bool) -> None:
@@ -127,11 +133,14 @@ def _expire(opened: OpenedTable) -> Expire:
     with st.container(horizontal=True, vertical_alignment="bottom", key="retention_form"):
         branch, keep_max, keep_min, older = _policy(opened)
     is_asked = any(url_state.get(name) for name in MORE)
-    with st.expander(words.MORE_RULES, is_asked):
-        with st.container(horizontal=True, vertical_alignment="bottom", key="retention_more"):
-            most = inputs.whole(words.MAX_DELETES, "max_deletes", words.MAX_DELETES_HELP)
-            rules = inputs.one_of(words.RULE_SET, "rules", words.RULE_SETS, "newest")
-        dropped, ended, tags_older_ms = _tags_too(opened, branch)
+    more = st.expander(words.MORE_RULES, is_asked, key="retention.more", on_change="rerun")
+    most, rules, dropped, ended, tags_older_ms = None, "newest", (), False, None
+    if more.open or is_asked:
+        with more:
+            with st.container(horizontal=True, vertical_alignment="bottom", key="retention_more"):
+                most = inputs.whole(words.MAX_DELETES, "max_deletes", words.MAX_DELETES_HELP)
+                rules = inputs.one_of(words.RULE_SET, "rules", words.RULE_SETS, "newest")
+            dropped, ended, tags_older_ms = _tags_too(opened, branch)
     keep_max, keep_min = _completed(opened, branch, keep_max, keep_min)
     retained_ms, older_than_ms = inputs.age(older, opened.zone, opened.now_ms)
     return Expire(

@@ -53,7 +53,9 @@ CHANGELOG_AGE_NEXT = N_("Write a whole number and a unit: 7 d, 36 h.")
 UNSET = N_("not set")
 TAGS_TO_DELETE = N_("Tags to delete")
 BRANCH = N_("Branch")
-PREVIEW_EMPTY_TAGS = N_("Choose one or more tags above to see what deleting them would reclaim.")
+PREVIEW_EMPTY_TAGS = N_(
+    "Choose one or more tags above to see what deleting them would reclaim. “Storage” shows which tags reclaim most."
+)
 TAGS_KEEP_NOTHING = N_(
     "The table's own rules keep what its tags refer to anyway, or keep everything, so deleting tags reclaims nothing."
 )

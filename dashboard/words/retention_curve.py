@@ -15,7 +15,7 @@ from dashboard.formatting.language import N_, _, spoken
 from dashboard.formatting.prices import Price, money
 from dashboard.words.notices import listed
 
-LAB = N_("What if")
+MODE_STORAGE = N_("Storage")
 LAB_HOLDERS = N_("Storage by holder")
 LAB_DROPS = N_("Tags that reclaim most")
 LAB_OWN = N_("The table's own policy")

@@ -28,3 +28,18 @@ def test_one_screen(reader: Callable[..., Reader], width: int, theme: str) -> No
     me.page.mouse.wheel(0, 900)
     expect(footer).to_be_in_viewport()
     me.check()
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1440, "dark"), (900, "light")])
+def test_a_click_on_a_set_says_what_deleting_it_reclaims(reader: Callable[..., Reader], width: int, theme: str) -> None:
+    me = reader(width, theme).open("retention?table=sales.orders")
+    me.page.get_by_text(words.MODE_STORAGE, exact=True).click()
+    expect(me.page).to_have_url(re.compile("mode=storage"))
+    me.settled()
+    me.check()
+    box = me.page.locator(".js-plotly-plot .barlayer .point").nth(1).bounding_box()
+    assert box is not None
+    me.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(me.page).to_have_url(re.compile("sets="))
+    expect(me.page.get_by_text(words.SETS_LATER)).to_be_visible()
+    expect(me.page.get_by_role("link", name=words.PLAN_THIS)).to_be_visible()

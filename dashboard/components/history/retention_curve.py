@@ -1,5 +1,4 @@
-"""What-if analysis of retention: what each setting would reclaim, storage by holder, and what the engine does
-itself."""
+"""Retention: what each setting would reclaim, storage by holder, and what the engine does itself."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ def slider(opened: OpenedTable, history: History, branch: str, plan: Plan | None
     price = settings.price()
     chosen = None if plan is None else retention_curve.kept_snapshots(plan, branch)
     figure = retention_curve.curve(history, branch, hues(), chosen, price)
-    if history.incomplete:
-        st.html(markup.note("problem", words.LAB_UNREAD))
+    note_unread(history)
     if figure is None:
         st.html(markup.note("info", words.LAB_NO_CURVE))
         return
@@ -53,6 +51,11 @@ def slider(opened: OpenedTable, history: History, branch: str, plan: Plan | None
         found, name = retention_curve.curve_table(history, branch, price), f"retention-{opened.ref.name}"
         with table:
             grid.draw(found, "lab.table", columns=columns, what=words.POINTS_NOUN, name=name)
+
+
+def note_unread(history: History) -> None:
+    if history.incomplete:
+        st.html(markup.note("problem", words.LAB_UNREAD))
 
 
 @st.fragment

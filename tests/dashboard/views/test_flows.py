@@ -740,10 +740,10 @@ def test_more_tags_than_can_be_chosen_from_hide_nothing_else(
     open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("core.analysis.storage_cost.MAX_DROPPABLE", 1)
-    page = open_page("retention", warehouse, table=TITLE)
+    page = open_page("retention", warehouse, table=TITLE, mode="storage")
     for tab, (text, shown) in {
-        "drops": ("2 tags are too many to compare; the limit is 1.", 1),
-        "holders": (words.LAB_HOLDERS_HELP, 2),
+        "drops": ("2 tags are too many to compare; the limit is 1.", 0),
+        "holders": (words.LAB_HOLDERS_HELP, 1),
     }.items():
         page.test.query_params["lab"] = tab
         page.run()
