@@ -10,24 +10,20 @@ import datetime as dt
 import math
 import os
 import re
-import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fsspec import asyn  # noqa: TID251  # part of the same door to files
 
 from core.errors import Corrupt, SnapscopeError
-from core.storage import time_limits
+from core.storage import request_slots, time_limits
 from core.storage.file_systems import TooLarge, too_large
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Credential, S3Store
 
-IN_FLIGHT = 256  # requests at a time
 PLAIN = re.compile(r"[A-Za-z0-9_.=+-]+(/[A-Za-z0-9_.=+-]+)*")  # names that no client quotes, decodes or normalises
 _IN_XML = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]+")  # names that a body in XML can have
 RENEW = dt.timedelta(minutes=5)  # how long credentials of a role are used before the session is asked again
@@ -69,37 +65,26 @@ class S3Client:
         plain = [path for path in names if PLAIN.fullmatch(path)] if self.usable else []
         if not plain or not self._asked(lambda: True):
             return {}
-        waiting, answers, total = iter(plain), dict[str, bytes | SnapscopeError](), 0
-        asked = [""] * min(IN_FLIGHT, len(plain))
+        answers, total = dict[str, bytes | SnapscopeError](), 0
 
-        def several(number: int) -> None:
+        def one(path: str) -> None:
             nonlocal total
-            for path in waiting:  # all threads share one iterator
-                if not self.usable or total > together:
-                    return
-                asked[number] = path
-                try:
-                    content = time_limits.calling(self._get, path, most_bytes)
-                except TooLarge as error:
-                    answers[path] = too_large(error, most_bytes, path)
-                    continue
-                if content is not None:
-                    answers[path] = content
-                    total += len(content)
+            if not self.usable or total > together:
+                return
+            try:
+                content = time_limits.calling(self._get, path, most_bytes)
+            except TooLarge as error:
+                answers[path] = too_large(error, most_bytes, path)
+                return
+            if content is not None:
+                answers[path] = content
+                total += len(content)
 
-        seconds = self._seconds()
-        readers = [
-            time_limits.begin(self._url, seconds, partial(several, number), sys.maxsize) for number in range(len(asked))
-        ]
-        try:
-            for number, reader in enumerate(readers):
-                try:
-                    reader.answer()
-                except Corrupt as error:  # no more are asked here: s3fs limits how many may go unanswered
-                    self._rests_until = time.monotonic() + REST_S
-                    answers[asked[number]] = error
-        finally:
-            deque(waiting, 0)  # on an error: drop the remaining requests
+        def unanswered(path: str, error: Corrupt) -> None:
+            self._rests_until = time.monotonic() + REST_S  # no more are asked here: s3fs limits how many go unanswered
+            answers[path] = error
+
+        request_slots.read_each(plain, one, unanswered, request_slots.of(self._url), self._seconds(), len(plain))
         return {names[path]: answer for path, answer in dict(answers).items()}
 
     def ls(self, path: str) -> list[dict[str, Any]] | None:

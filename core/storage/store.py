@@ -7,9 +7,7 @@ are relative to the root and may not leave it."""
 from __future__ import annotations
 
 import os
-import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -19,7 +17,7 @@ import fsspec.asyn
 from core import urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.messages import Told, told
-from core.storage import conditional, local_disk, location_options, s3_client, time_limits
+from core.storage import conditional, local_disk, location_options, request_slots, s3_client, time_limits
 from core.storage.conditional import LOCAL
 from core.storage.file_systems import (
     DirectoryEntry,
@@ -34,7 +32,7 @@ from core.storage.file_systems import (
 )
 from core.storage.size_limits import DOCUMENT, REFERENCES
 
-_READERS = 16
+_READERS = 64  # threads of one read, where a store is read through fsspec
 _PLACES = told("Give a path or an fsspec URL.")
 _OTHERWISE = told("Make this change with the table's own engine.")
 _LISTING_ATTEMPTS = 5
@@ -207,19 +205,13 @@ class Store:
         full = {self.full(each): each for each in relatives}
         answers = self._many.read(full, most_bytes, enough) if self._many else {}
         together = sum(len(each) for each in answers.values() if isinstance(each, bytes))
-        waiting = iter(left := [relative for relative in relatives if relative not in answers])
+        left = [relative for relative in relatives if relative not in answers]
 
-        def several() -> None:
-            for relative in waiting:  # all threads share one iterator
-                answers[relative] = one(relative)
+        def another(relative: str) -> None:
+            answers[relative] = one(relative)
 
-        seconds, count = time_limits.limit_s(), min(_READERS, len(left))  # each call has its caller's limit
-        readers = [time_limits.begin(self.location, seconds, several, sys.maxsize) for _ in range(count)]
-        try:
-            for reader in readers:
-                reader.answer()
-        finally:
-            deque(waiting, 0)  # on an error: drop the remaining requests
+        slots, seconds = request_slots.of(self._server), time_limits.limit_s()  # each call has its caller's limit
+        request_slots.read_each(left, another, _fail, slots, seconds, min(_READERS, len(left)))
         return {relative: answers[relative] for relative in relatives}
 
     def size(self, relative: str) -> int | None:
@@ -364,6 +356,11 @@ class Store:
         return self.read(path.removeprefix(f"{self.root.rstrip('/')}/"), max(size, DOCUMENT))
 
     @property
+    def _server(self) -> str:
+        """What shares its requests in flight: the bucket or host."""
+        return f"{self.protocol}://{self.root.lstrip('/').partition('/')[0]}"
+
+    @property
     def _may_be_silent(self) -> bool:
         """Whether calls leave this machine; each then runs in a thread that can be abandoned.
 
@@ -389,6 +386,10 @@ class Store:
         """Raise `Corrupt` for a dangling link: its target may be on an unmounted volume, not absent."""
         if self.is_local:
             local_disk.refuse_dangling(path)
+
+
+def _fail(_path: str, error: Corrupt) -> None:
+    raise error
 
 
 def _elsewhere(path: str) -> tuple[Store, str] | None:

@@ -1,0 +1,143 @@
+"""Slots of requests: never more than the limit, shared equally, none lost, and nothing waits forever."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from core.errors import Corrupt
+from core.storage.request_slots import LEAST_READERS, Slots
+
+
+class Asked:
+    """Counts requests in flight, and the most there were at a time."""
+
+    def __init__(self) -> None:
+        self.lock, self.now, self.most = threading.Lock(), 0, 0
+        self.of: Counter[str] = Counter()
+
+    def request(self, of: str, seconds: float) -> None:
+        with self.lock:
+            self.now += 1
+            self.of[of] += 1
+            self.most = max(self.most, self.now)
+        time.sleep(seconds)
+        with self.lock:
+            self.now -= 1
+
+
+def many(slots: Slots, asked: Asked, of: str, requests: int, threads: int, seconds: float = 0.005) -> None:
+    """One read of so many files."""
+    waiting = iter(range(requests))
+
+    def several() -> None:
+        for _ in waiting:
+            with read.slot(30):
+                asked.request(of, seconds)
+
+    with slots.read() as read:
+        readers = [threading.Thread(target=several) for _ in range(threads)]
+        for each in readers:
+            each.start()
+        for each in readers:
+            each.join()
+
+
+def test_one_read_uses_every_slot_and_no_more() -> None:
+    slots, asked = Slots("s3://b", 8), Asked()
+    many(slots, asked, "one", 200, 24)
+    assert (asked.most, asked.of["one"], asked.now) == (8, 200, 0)
+    many(slots, asked, "again", 8, 8)
+    assert asked.of["again"] == 8, "every slot came back"
+
+
+def test_a_short_read_is_not_queued_behind_a_long_one() -> None:
+    slots, asked = Slots("s3://b", 8), Asked()
+    long = threading.Thread(target=many, args=(slots, asked, "long", 2_000, 24))
+    long.start()
+    while asked.of["long"] < 100:
+        time.sleep(0.001)
+    before = asked.of["long"]
+    many(slots, asked, "short", 100, 24)
+    between = asked.of["long"] - before
+    long.join()
+    assert asked.most == 8
+    assert asked.of["long"] == 2_000
+    assert between < 400, "about as many as the short read's own; a common queue would have left it a third"
+
+
+def test_a_request_that_fails_gives_its_slot_back() -> None:
+    slots = Slots("s3://b", 1)
+    with slots.read() as read:
+        for _ in range(3):
+            with pytest.raises(OSError, match="refused"), read.slot(1):
+                raise OSError("refused")
+
+
+def test_a_store_that_answers_nobody_is_given_up() -> None:
+    slots = Slots("s3://b", 1)
+    with slots.read() as stuck, stuck.slot(1), slots.read() as read:
+        began = time.monotonic()
+        with pytest.raises(Corrupt, match=r"did not answer within 0\.2 s"), read.slot(0.2):
+            pass
+        assert time.monotonic() - began < 10
+    with slots.read() as read, read.slot(0.2):
+        pass
+
+
+def test_a_read_that_makes_progress_is_not_given_up() -> None:
+    """Its threads wait longer in total than the limit, but each slot that comes free goes to one of them."""
+    slots, asked = Slots("s3://b", 1), Asked()
+    waiting = iter(range(12))
+    failed: list[Exception] = []
+
+    def several() -> None:
+        try:
+            for _ in waiting:
+                with read.slot(0.5):
+                    asked.request("slow", 0.1)
+        except Corrupt as error:
+            failed.append(error)
+
+    with slots.read() as read:
+        readers = [threading.Thread(target=several) for _ in range(12)]
+        for each in readers:
+            each.start()
+        for each in readers:
+            each.join()
+    assert not failed
+    assert asked.of["slow"] == 12
+
+
+def test_threads_of_a_read_that_ended_early_end_too() -> None:
+    slots = Slots("s3://b", 1)
+    ended = threading.Event()
+
+    def wait() -> None:
+        try:
+            with read.slot(60):
+                pass
+        except Corrupt:
+            ended.set()
+
+    with slots.read() as holder, holder.slot(1):
+        with slots.read() as read:
+            thread = threading.Thread(target=wait, daemon=True)
+            thread.start()
+            while not read.queue:
+                time.sleep(0.001)
+        assert ended.wait(10)
+
+
+def test_many_reads_share_the_threads() -> None:
+    slots = Slots("s3://b", 64)
+    with slots.read():
+        assert slots.readers(1_000) == 64
+        assert slots.readers(3) == 3
+        with slots.read():
+            assert slots.readers(1_000) == 32
+            with slots.read(), slots.read(), slots.read():
+                assert slots.readers(1_000) == LEAST_READERS
