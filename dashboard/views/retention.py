@@ -134,7 +134,8 @@ def _expire(opened: OpenedTable) -> Expire:
         branch, keep_max, keep_min, older = _policy(opened)
     is_asked = any(url_state.get(name) for name in MORE)
     more = st.expander(words.MORE_RULES, is_asked, key="retention.more", on_change="rerun")
-    most, rules, dropped, ended, tags_older_ms = None, "newest", (), False, None
+    most, rules, ended, tags_older_ms = None, "newest", False, None
+    dropped: tuple[str, ...] = ()
     if more.open or is_asked:
         with more:
             with st.container(horizontal=True, vertical_alignment="bottom", key="retention_more"):

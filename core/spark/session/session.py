@@ -326,6 +326,7 @@ def _complete(asked: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.timeType.enabled": "true",  # Spark 4.1 has TIME, disabled by default
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.shuffle.partitions": str(max(4, 2 * cores)),
+        "spark.sql.limit.initialNumPartitions": str(cores),  # read at a time until there are enough rows
         # Listing files as a Spark job takes up to 10,000 tasks: 34 s for 10,000 files, 2 s without.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
     }

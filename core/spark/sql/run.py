@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession, types
+from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Conflict, Invalid, SnapscopeError, TimedOut
 from core.messages import told
@@ -29,6 +29,7 @@ from core.spark.session import cluster
 from core.spark.session import session as sessions
 from core.spark.session.session import TOO_LARGE, TOO_LARGE_NEXT, TOO_LARGE_TOGETHER, refusal
 from core.spark.sql import guard
+from core.spark.sql.arrow_rows import first_rows
 
 POLL_S = 0.15
 AGAIN_S = 0.25
@@ -75,7 +76,7 @@ class RunningStatement:
             frame = make()
             if self.given_up:
                 raise _stopped()
-            rows = to_arrow(frame.limit(row_cap + 1))
+            rows = first_rows(frame, row_cap + 1)
         except Exception as error:
             raise refusal(error) from error
         return StatementResult(rows.slice(0, row_cap), rows.num_rows > row_cap, time.monotonic() - began)
@@ -319,61 +320,3 @@ def _cancel(query: RunningStatement, heard: _Heard) -> None:
         if is_last:
             time.sleep(AGAIN_S)
     heard.over.set()
-
-
-# rows into Arrow ---------------------------------------------------------------------------------------------------
-
-
-def to_arrow(frame: DataFrame) -> pa.Table:
-    """All rows as Arrow, for any column types and names. Names may repeat.
-
-    Types without an Arrow equivalent become Spark's text: year-month and calendar intervals, structs with repeated
-    field names, arrays, maps and structs of untyped nulls, and variants, alone or nested.
-    """
-    names = frame.columns
-    plain: Any = frame.toDF(*(f"c{position}" for position in range(len(names))))
-    columns = [
-        plain[field.name] if (shown := _shown(field.dataType)) == field.dataType else plain[field.name].cast(shown)
-        for field in plain.schema
-    ]
-    sent = plain.select(*(column.alias(f"c{position}") for position, column in enumerate(columns)))
-    # Planned here, where an error is raised: one in the thread that serves the rows would leave us waiting.
-    sent._jdf.queryExecution().executedPlan()
-    return sent.toArrow().rename_columns(names)
-
-
-def _fits(kind: types.DataType, inside: bool = False) -> bool:
-    match kind:
-        case types.ArrayType():
-            return _fits(kind.elementType, True)
-        case types.MapType():
-            return _fits(kind.keyType, True) and _fits(kind.valueType, True)
-        case types.StructType():
-            return len(set(kind.names)) == len(kind.names) and all(_fits(field.dataType, True) for field in kind)
-        case types.NullType():
-            return not inside
-        case types.YearMonthIntervalType() | types.CalendarIntervalType():
-            return False
-        case _:
-            return True
-
-
-def _shown(kind: types.DataType) -> types.DataType:
-    """The type to cast to for Arrow: text for the whole value, or for nested variants, which may hold nulls."""
-    if not _fits(kind):
-        return types.StringType()
-    match kind:
-        case types.VariantType():
-            return types.StringType()
-        case types.ArrayType():
-            return types.ArrayType(shown := _shown(kind.elementType), kind.containsNull or shown != kind.elementType)
-        case types.MapType():
-            shown = _shown(kind.valueType)
-            return types.MapType(kind.keyType, shown, kind.valueContainsNull or shown != kind.valueType)
-        case types.StructType():
-            fields = [(field, _shown(field.dataType)) for field in kind]
-            return types.StructType(
-                [types.StructField(each.name, shown, each.nullable or shown != each.dataType) for each, shown in fields]
-            )
-        case _:
-            return kind

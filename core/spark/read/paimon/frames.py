@@ -28,6 +28,7 @@ from core.formats.paimon.ways_out import OWN_ENGINE
 from core.messages import told
 from core.model.references import Field, Schema
 from core.spark.read.paimon import arrow_files, data_evolution, jvm_types, python_files, unread_options
+from core.spark.session.gateway import scala_object
 from core.storage.store import Store
 
 _PARTITION = "__partition_{}"  # names inside the relation; no table column can collide with what it selects
@@ -236,10 +237,10 @@ def _relation(spark: SparkSession, form: str, paths: Sequence[str], schema: Any,
     nothing = jvm.scala.Option.empty()
     index = sources.InMemoryFileIndex(
         session,
-        _singleton(jvm.scala.collection.immutable, "ArraySeq").unsafeWrapArray(_hadoop_paths(jvm, paths)),
+        scala_object(jvm.scala.collection.immutable, "ArraySeq").unsafeWrapArray(_hadoop_paths(jvm, paths)),
         jvm.PythonUtils.toScalaMap(_READ_OPTIONS),
         nothing,
-        _singleton(sources, "NoopCache"),
+        scala_object(sources, "NoopCache"),
         jvm.scala.Some(spec),
         nothing,
     )
@@ -319,11 +320,6 @@ def _struct(jvm: Any, ddl: str) -> Any:
 
 def _class(jvm: Any, name: str) -> Any:
     return reduce(getattr, name.split("."), jvm)
-
-
-def _singleton(package: Any, name: str) -> Any:
-    """The instance of a Scala object."""
-    return getattr(getattr(package, f"{name}$"), "MODULE$")
 
 
 # columns ----------------------------------------------------------------------------------------------------------

@@ -48,6 +48,22 @@ def test_a_cap_spares_the_work(shop: SparkSession) -> None:
     assert (answer.table.num_rows, answer.truncated) == (10, True)
 
 
+@pytest.mark.parametrize(("text", "rows"), [("SELECT id FROM parts LIMIT 10", 10), ("SELECT id FROM parts", 1_000)])
+def test_a_limit_leaves_most_partitions_unread(shop: SparkSession, text: str, rows: int) -> None:
+    shop.range(0, 640_000, 1, 64).createOrReplaceTempView("parts")
+    answer = sql.run(shop, text, {"parts"}, row_cap=1_000, query_id=text)
+    assert answer.table.num_rows == rows
+    tracker = shop.sparkContext.statusTracker()
+    stages = [stage for job in tracker.getJobIdsForGroup(text) for stage in tracker.getJobInfo(job).stageIds]
+    assert 0 < sum(tracker.getStageInfo(stage).numTasks for stage in stages) <= 8
+
+
+def test_rows_of_many_partitions_keep_their_order(shop: SparkSession) -> None:
+    shop.range(0, 640, 1, 64).createOrReplaceTempView("parts")
+    answer = sql.run(shop, "SELECT id FROM parts WHERE id % 10 = 0", {"parts"}, row_cap=1_000)
+    assert answer.table["id"].to_pylist() == list(range(0, 640, 10)), "every partition, although few rows come of each"
+
+
 def test_no_rows_still_have_columns(shop: SparkSession) -> None:
     answer = sql.run(shop, "SELECT id, tags, map('k', price) AS m FROM t WHERE id < 0", OPEN)
     assert answer.table.num_rows == 0
