@@ -92,7 +92,7 @@ def of_group(group: str, places: Sequence[str] = ()) -> tuple[Finding, ...]:
 def spark() -> tuple[Finding, ...]:
     """Start Spark, run one query, and load the configured connectors. Takes seconds."""
     from core.spark.query import connector
-    from core.spark.session import session
+    from core.spark.session.task_errors import error_text
     from core.spark.sql import run as sql
 
     started = time.monotonic()
@@ -100,7 +100,7 @@ def spark() -> tuple[Finding, ...]:
         row, spark, java = sql.run_on_spark(lambda running, _: _answers(running), timeout_s=SPARK_PATIENCE_S)
     except Exception as error:  # noqa: BLE001 - the JVM, py4j and Spark raise anything: it becomes the finding
         remedy = getattr(error, "remedy", "") or told("Look at the Java above; the log is in the state directory.")
-        return (Finding("engine", "spark started", PROBLEM, session.error_text(error), remedy),)
+        return (Finding("engine", "spark started", PROBLEM, error_text(error), remedy),)
     took = f"{time.monotonic() - started:.1f} s"
     answered = told("Spark {spark} on Java {java} answered in {took}", spark=spark, java=java, took=took)
     found = [Finding("engine", "spark started", OK, answered)]

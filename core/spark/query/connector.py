@@ -34,7 +34,8 @@ from core.model.time_travel import AsOf
 from core.paths import cache_dir
 from core.spark.read.paimon.points import decided
 from core.spark.read.reader import Rows
-from core.spark.session.session import error_text, is_local
+from core.spark.session.session import is_local
+from core.spark.session.task_errors import error_text
 from core.table import Table
 
 SETTING = "SNAPSCOPE_CONNECTORS"

@@ -24,23 +24,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from py4j.protocol import Py4JError, Py4JNetworkError
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
-from core.formats import undecoded
+from core.errors import Conflict, Invalid, Unsupported
 from core.messages import told
 from core.paths import private, state_dir
 from core.spark.session import cluster, gateway
 from core.spark.session.java import JavaFound, java_home
-from core.spark.session.task_errors import received
+from core.spark.session.task_errors import error_text
 
 __all__ = [
     "LOCKED",
     "JavaFound",
     "Spark",
     "environment_settings",
-    "error_text",
     "get",
     "is_local",
     "isolated",
@@ -65,9 +63,6 @@ LOCKED: Mapping[str, str] = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # values come from metadata, never from names
 }
 
-TOO_LARGE = told("The query needs more memory than Spark has.")
-TOO_LARGE_TOGETHER = told("Spark ran out of memory and exited: this query or a concurrent one needs more.")
-TOO_LARGE_NEXT = told("Ask for fewer rows or columns, or give Spark more memory with spark.driver.memory.")
 _LOG_END = 20_000  # characters
 _log = logging.getLogger(__name__)
 _lock = threading.RLock()
@@ -198,56 +193,6 @@ def engine_name(reader: str = "") -> str:
     if master := cluster_name():
         return f"{reader or 'plain Spark'} on {master}"
     return reader or ENGINE
-
-
-def error_text(error: BaseException) -> str:
-    """What Spark reports as wrong: its first message with an error class, else the first line.
-
-    Of an exception in a Python worker, its own message. Without the error class, the SQL state, plans and stack traces;
-    with the position in the user's SQL if Spark knows it, and without advice to change a setting, which a user's SQL
-    may not do.
-    """
-    text = str(error).strip()
-    if "Traceback (most" in text and (raised := re.search(r"^  .*\n([\w.]+): (.+)$", text, re.MULTILINE)):
-        words = f"{raised[1].rpartition('.')[2]}: {raised[2].strip()}"
-    elif found := re.search(r"\[[A-Z][A-Z0-9_.]+\] (.+?)(?= SQLSTATE:|\n|$)", text):
-        words = re.sub(r" If necessary set \S+ to \S+ to bypass this error\.", "", found[1]).strip()
-        if place := re.search(r"line (\d+),? pos(ition)? (\d+)", text[found.end() : found.end() + 200]):
-            column = int(place[3]) + (0 if place[2] else 1)  # Spark's `pos` counts from 0, its `position` from 1
-            words = f"{words.rstrip('.')} (line {place[1]}, position {column})."
-    else:
-        words = (text.splitlines() or [type(error).__name__])[0].strip()
-    return words if words.endswith((".", "!", "?")) else words + "."
-
-
-def refusal(error: BaseException) -> SnapscopeError:
-    """Convert any Spark failure to one of our errors, in Spark's own words. Errors of ours pass through."""
-    if isinstance(error, SnapscopeError):
-        return error
-    text, master = str(error), cluster_name()
-    if ours := received(text):
-        return cluster.unseen(ours, master) if master else ours
-    if master and (failed := cluster.failure(text, master)) is not None:
-        return failed
-    if isinstance(error, Py4JNetworkError | ConnectionError):
-        return Invalid("Spark's process exited while the query ran.", remedy="Run it again: Spark is restarted.")
-    if "OutOfMemoryError" in text:
-        return Invalid(TOO_LARGE, remedy=TOO_LARGE_NEXT)
-    if "doesn't contain any field Ids" in text:
-        return Unsupported(
-            "A data file's columns have no field ids, though those of other files of its commit have. {said}",
-            said=error_text(error),
-            remedy="Read the table with its own engine.",
-        )
-    if "[FAILED_READ_FILE" in text:
-        path = found[1] if (found := re.search(r"reading file (\S+?)\.? ", text)) else None
-        if undecoded.is_lack(error):
-            return undecoded.lack(error_text(error), path if master else None)
-        unread = Corrupt(
-            "Spark could not read a data file. {said}", said=error_text(error), path=path if master else None
-        )
-        return cluster.unseen(unread, master) if master else unread
-    return Invalid("Spark could not run this query. {said}", said=error_text(error))
 
 
 # ---------------------------------------------------------------------------------------------------------- settings

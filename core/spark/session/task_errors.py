@@ -39,3 +39,23 @@ def received(text: str) -> SnapscopeError | None:
         return None
     kind, code, message, path, remedy = json.loads(base64.b64decode(found[1]))
     return _KINDS[kind](message, path=path, remedy=remedy, code=ErrorCode(code))
+
+
+def error_text(error: BaseException) -> str:
+    """What Spark reports as wrong: its first message with an error class, else the first line.
+
+    Of an exception in a Python worker, its own message. Without the error class, the SQL state, plans and stack traces;
+    with the position in the user's SQL if Spark knows it, and without advice to change a setting, which a user's SQL
+    may not do.
+    """
+    text = str(error).strip()
+    if "Traceback (most" in text and (raised := re.search(r"^  .*\n([\w.]+): (.+)$", text, re.MULTILINE)):
+        words = f"{raised[1].rpartition('.')[2]}: {raised[2].strip()}"
+    elif found := re.search(r"\[[A-Z][A-Z0-9_.]+\] (.+?)(?= SQLSTATE:|\n|$)", text):
+        words = re.sub(r" If necessary set \S+ to \S+ to bypass this error\.", "", found[1]).strip()
+        if place := re.search(r"line (\d+),? pos(ition)? (\d+)", text[found.end() : found.end() + 200]):
+            column = int(place[3]) + (0 if place[2] else 1)  # Spark's `pos` counts from 0, its `position` from 1
+            words = f"{words.rstrip('.')} (line {place[1]}, position {column})."
+    else:
+        words = (text.splitlines() or [type(error).__name__])[0].strip()
+    return words if words.endswith((".", "!", "?")) else words + "."

@@ -6,6 +6,7 @@ that is sent to Python as a whole takes its limit from every partition, so it wo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,9 @@ from pyspark.sql import DataFrame, types
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from core.spark.session.gateway import scala_object
+from core.spark.sql import variants
 
+_UNKNOWN = "UNKNOWN_PRIMITIVE_TYPE_IN_VARIANT"  # types that Spark cannot turn into text yet
 _BATCH_ROWS = 10_000
 _BATCH_BYTES = 16 << 20  # of one message from the JVM, estimated
 
@@ -25,16 +28,29 @@ def first_rows(frame: DataFrame, most: int) -> pa.Table:
     Types without an Arrow equivalent become Spark's text: year-month and calendar intervals, structs with repeated
     field names, arrays, maps and structs of untyped nulls, and variants, alone or nested.
     """
+    try:
+        return _rows(frame, most, _shown)
+    except Exception as error:
+        if _UNKNOWN not in str(error):
+            raise
+    return _rows(frame, most, lambda kind: _shown(kind, keeps_variants=True))
+
+
+def _rows(frame: DataFrame, most: int, shown: Callable[[types.DataType], types.DataType]) -> pa.Table:
     names = frame.columns
     plain: Any = frame.toDF(*(f"c{position}" for position in range(len(names))))
     columns = [
-        plain[field.name] if (shown := _shown(field.dataType)) == field.dataType else plain[field.name].cast(shown)
+        plain[field.name] if (kind := shown(field.dataType)) == field.dataType else plain[field.name].cast(kind)
         for field in plain.schema
     ]
     sent = plain.select(*(column.alias(f"c{position}") for position, column in enumerate(columns))).limit(most)
     schema = to_arrow_schema(sent.schema, error_on_duplicated_field_names_in_struct=True)
     rows = sent._jdf.queryExecution().executedPlan().executeCollect()
-    return pa.concat_tables([schema.empty_table(), *_tables(sent, rows, schema)]).rename_columns(names)
+    table = pa.concat_tables([schema.empty_table(), *_tables(sent, rows, schema)])
+    for position, field in enumerate(sent.schema):
+        if variants.has_variants(field.dataType):
+            table = table.set_column(position, field.name, variants.texts(table.column(position), field.dataType))
+    return table.rename_columns(names)
 
 
 def _tables(sent: DataFrame, rows: Any, schema: pa.Schema) -> list[pa.Table]:
@@ -48,7 +64,12 @@ def _tables(sent: DataFrame, rows: Any, schema: pa.Schema) -> list[pa.Table]:
     )
     found = []
     while batches.hasNext():
-        found.append(pa.ipc.open_stream(batches.next()).read_all().cast(schema))
+        sent_rows = pa.ipc.open_stream(batches.next()).read_all()
+        columns = [
+            column if column.type == field.type else column.cast(field.type)
+            for column, field in zip(sent_rows.columns, schema, strict=True)
+        ]
+        found.append(pa.table(columns, schema=schema))
     return found
 
 
@@ -68,20 +89,22 @@ def _fits(kind: types.DataType, inside: bool = False) -> bool:
             return True
 
 
-def _shown(kind: types.DataType) -> types.DataType:
-    """The type to cast to for Arrow: text for the whole value, or for nested variants, which may hold nulls."""
+def _shown(kind: types.DataType, *, keeps_variants: bool = False) -> types.DataType:
+    """The type to cast to for Arrow: text for the whole value, or for nested variants, which may hold nulls. With
+    `keeps_variants` these stay as they are."""
     if not _fits(kind):
         return types.StringType()
     match kind:
         case types.VariantType():
-            return types.StringType()
+            return kind if keeps_variants else types.StringType()
         case types.ArrayType():
-            return types.ArrayType(shown := _shown(kind.elementType), kind.containsNull or shown != kind.elementType)
+            shown = _shown(kind.elementType, keeps_variants=keeps_variants)
+            return types.ArrayType(shown, kind.containsNull or shown != kind.elementType)
         case types.MapType():
-            shown = _shown(kind.valueType)
+            shown = _shown(kind.valueType, keeps_variants=keeps_variants)
             return types.MapType(kind.keyType, shown, kind.valueContainsNull or shown != kind.valueType)
         case types.StructType():
-            fields = [(field, _shown(field.dataType)) for field in kind]
+            fields = [(field, _shown(field.dataType, keeps_variants=keeps_variants)) for field in kind]
             return types.StructType(
                 [types.StructField(each.name, shown, each.nullable or shown != each.dataType) for each, shown in fields]
             )

@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Invalid
 from core.messages import told
-from core.spark.session.session import error_text
+from core.spark.session.task_errors import error_text
 from core.spark.sql import allowed, result_sizes, spark_plans
 from core.units import nearest
 

@@ -27,7 +27,7 @@ from core.errors import Conflict, Invalid, SnapscopeError, TimedOut
 from core.messages import told
 from core.spark.session import cluster
 from core.spark.session import session as sessions
-from core.spark.session.session import TOO_LARGE, TOO_LARGE_NEXT, TOO_LARGE_TOGETHER, refusal
+from core.spark.session.refusals import TOO_LARGE, TOO_LARGE_NEXT, TOO_LARGE_TOGETHER, refusal
 from core.spark.sql import guard
 from core.spark.sql.arrow_rows import first_rows
 

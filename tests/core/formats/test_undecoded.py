@@ -18,7 +18,7 @@ from core.formats.avro import decode
 from core.formats.avro.decode import AvroColumn
 from core.formats.paimon import types
 from core.spark.read.paimon import python_files
-from core.spark.session import session
+from core.spark.session.refusals import refusal
 from tests.support.places import ROOT
 
 READING = ("core/formats", "core/spark/read", "core/spark/merge", "core/spark/query", "core/storage")
@@ -119,6 +119,6 @@ def test_what_spark_cannot_unpack_is_not_damaged(cause: str, kind: type[Snapscop
     said = (
         f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///t/f.parquet. SQLSTATE: KD001\n{cause}"
     )
-    found = session.refusal(RuntimeError(said))
+    found = refusal(RuntimeError(said))
     assert type(found) is kind
     assert "f.parquet" in str(found)

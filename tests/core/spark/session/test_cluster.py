@@ -18,9 +18,9 @@ import pytest
 
 from core.errors import Corrupt, Invalid, SnapscopeError, Unsupported
 from core.formats.paimon.write.commit import Stamp
-from core.spark.session import cluster
+from core.spark.session import cluster, refusals
 from core.spark.session import session as sessions
-from core.spark.session.task_errors import carried
+from core.spark.session.task_errors import carried, error_text
 from core.spark.write import append, upsert
 from core.storage.store import Store
 from tests.support.places import ROOT, SMALL_TABLES
@@ -143,11 +143,11 @@ def test_what_a_failure_means(monkeypatch: pytest.MonkeyPatch, text: str, says: 
     assert found.message.endswith(says)
     assert remedy in str(found.remedy)
     monkeypatch.setattr(sessions, "cluster_name", lambda: MASTER)
-    assert sessions.refusal(RuntimeError(text)).message == found.message
+    assert refusals.refusal(RuntimeError(text)).message == found.message
 
 
 def test_an_exception_in_a_python_worker_is_named() -> None:
-    said = sessions.error_text(RuntimeError(WORKER.format(module="x")))
+    said = error_text(RuntimeError(WORKER.format(module="x")))
     assert said == "ModuleNotFoundError: No module named 'x'."
 
 
@@ -159,10 +159,10 @@ def test_a_file_that_only_this_machine_has(monkeypatch: pytest.MonkeyPatch, tmp_
         f"[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file file://{here}. File does not exist."
     )
     for text in (carried(missing), by_jvm):
-        assert isinstance(sessions.refusal(RuntimeError(text)), Corrupt)
+        assert isinstance(refusals.refusal(RuntimeError(text)), Corrupt)
     here.touch()
     for text in (carried(missing), by_jvm):
-        found = sessions.refusal(RuntimeError(text))
+        found = refusals.refusal(RuntimeError(text))
         assert isinstance(found, Unsupported)
         assert f"workers of {MASTER} do not have this file" in found.message
 
@@ -255,7 +255,7 @@ def test_workers_without_the_checkout_and_their_deaths(tmp_path: Path) -> None:
 def test_a_refusal_is_no_failure_of_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "cluster_name", lambda: MASTER)
     said: SnapscopeError = Invalid("no")
-    assert sessions.refusal(said) is said
+    assert refusals.refusal(said) is said
     assert cluster.failure("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012", MASTER) is None
 
 

@@ -24,7 +24,7 @@ from core.model.references import Field, Schema
 from core.spark.query.query import query
 from core.spark.read.paimon import arrow_files, python_files
 from core.spark.read.paimon import frames as read
-from core.spark.session.session import refusal
+from core.spark.session.refusals import refusal
 from core.storage.store import Store
 from core.table import open_table
 from tests.support.spark.stored import Stored
