@@ -58,12 +58,24 @@ class TableLocation:
         written = (normal(properties[key]) for key in WRITE_PATHS if properties.get(key))
         return cls(store, normal(location), tuple(written))
 
+    @property
+    def _base(self) -> str | None:
+        """The directory at which relative locations start, if the table's own is one and ends the path it is at."""
+        root, own = self.store.root, f"/{self.prefix}"
+        is_known = self.store.is_local and not ABSOLUTE.match(self.prefix) and root.endswith(own)
+        return root.removesuffix(own) if is_known else None
+
     def is_named(self, locations: pa.Array) -> pa.BooleanArray:
-        """Mask the valid locations: absolute ones; for a table with a relative location also those below it."""
+        """Mask the valid locations: absolute ones; for a table with a relative location also those below it, and if its
+        path shows where they start, all others that do not climb out of there."""
         absolute = pc.match_substring_regex(locations, f"^(?:{ABSOLUTE.pattern})")
         if ABSOLUTE.match(self.prefix):
             return absolute
-        return pc.or_(absolute, pc.starts_with(normals(locations), f"{self.prefix}/"))
+        relative = normals(locations)
+        inside = pc.starts_with(relative, f"{self.prefix}/")
+        if self._base is not None:
+            inside = pc.or_(inside, pc.invert(pc.match_substring_regex(relative, _CLIMBS)))
+        return pc.or_(absolute, inside)
 
     def paths(self, locations: pa.Array) -> pa.Array:
         """Return paths relative to the table; complete URIs for files outside it."""
@@ -80,7 +92,8 @@ class TableLocation:
         )
         if pc.all(is_inside).as_py():
             return inner
-        outside = pa.array([None if inside else _uri(path) for inside, path in zip(
+        base = self._base
+        outside = pa.array([None if inside else _uri(path, base) for inside, path in zip(
             is_inside.to_pylist(), whole.to_pylist(), strict=True)], pa.string())  # fmt: skip
         return pc.if_else(is_inside, inner, outside)
 
@@ -138,6 +151,8 @@ def same(store: Store, location: str) -> bool:
     return Store(named).root == store.root
 
 
-def _uri(path: str) -> str:
-    """Return a complete URI for a normalized path, without escaping characters."""
+def _uri(path: str, base: str | None = None) -> str:
+    """Return a complete URI for a normalized path, without escaping characters; a relative one starts at `base`."""
+    if base is not None and not ABSOLUTE.match(path):
+        return f"file://{base}/{path}"
     return f"file://{path}" if path.startswith("/") else path

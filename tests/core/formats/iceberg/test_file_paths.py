@@ -111,3 +111,17 @@ def test_a_table_on_another_store(in_memory: str, monkeypatch: pytest.MonkeyPatc
     pinned = open_table(f"{in_memory}/metadata/v23.metadata.json")
     assert pinned.history().incomplete == {}
     assert list((tmp_path / "cache").iterdir())
+
+
+def test_relative_locations_start_where_the_tables_own_does(tmp_path: Path) -> None:
+    """A file imported from beside the table, as its metadata names it: below the directory that the writer ran in."""
+    store = Store(str(tmp_path / "lake" / "shop" / "orders"))
+    named = pa.array(["lake/shop/orders/data/a.parquet", "lake/old/b.parquet", "lake/../../etc/c", "/abs/d.parquet"])
+    place = TableLocation.of(store, "lake/shop/orders", {})
+    assert place.is_named(named).to_pylist() == [True, True, False, True]
+    found = place.paths(named.filter(place.is_named(named)))
+    beside = f"file://{tmp_path}/lake/old/b.parquet"
+    assert found.to_pylist() == ["data/a.parquet", beside, "file:///abs/d.parquet"]
+    assert place.ours(found).to_pylist() == [True, False, False], "what is outside is never deleted"
+    moved_away = TableLocation.of(Store(str(tmp_path / "copy")), "lake/shop/orders", {})
+    assert moved_away.is_named(named).to_pylist() == [True, False, False, True], "nobody knows where they start"
