@@ -33,6 +33,7 @@ from core.installation import extra_command
 from core.messages import both, counted, joined, told
 from core.paths import OTHERS, cache_dir, private, state_dir
 from core.spark.session.java import java_home
+from core.spark.session.task_errors import error_text
 from core.storage.store import Store
 from core.units import size
 
@@ -92,7 +93,6 @@ def of_group(group: str, places: Sequence[str] = ()) -> tuple[Finding, ...]:
 def spark() -> tuple[Finding, ...]:
     """Start Spark, run one query, and load the configured connectors. Takes seconds."""
     from core.spark.query import connector
-    from core.spark.session.task_errors import error_text
     from core.spark.sql import run as sql
 
     started = time.monotonic()

@@ -35,8 +35,8 @@ TEXTS = re.compile(r"dashboard/words/|core/messages.py")
 LOOKING = frozenset("startswith endswith find index count fullmatch match search split partition rpartition".split())
 OF_MESSAGES = frozenset({"sentence", "message", "remedy", "headline", "template"})
 OF_OTHERS = {
-    ("core/spark/session/session.py", "doesn't contain any field Ids"),
-    ("core/spark/session/session.py", "Traceback (most"),
+    ("core/spark/session/refusals.py", "doesn't contain any field Ids"),
+    ("core/spark/session/task_errors.py", "Traceback (most"),
     ("core/spark/session/cluster.py", ". Check driver logs"),
     ("core/spark/query/bisect.py", " Did you mean"),
     ("core/spark/session/gateway.py", 'Exception in thread "main"'),

@@ -142,7 +142,7 @@ def test_what_a_failure_means(monkeypatch: pytest.MonkeyPatch, text: str, says: 
     assert MASTER in found.message
     assert found.message.endswith(says)
     assert remedy in str(found.remedy)
-    monkeypatch.setattr(sessions, "cluster_name", lambda: MASTER)
+    monkeypatch.setattr(refusals, "cluster_name", lambda: MASTER)
     assert refusals.refusal(RuntimeError(text)).message == found.message
 
 
@@ -152,7 +152,7 @@ def test_an_exception_in_a_python_worker_is_named() -> None:
 
 
 def test_a_file_that_only_this_machine_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sessions, "cluster_name", lambda: MASTER)
+    monkeypatch.setattr(refusals, "cluster_name", lambda: MASTER)
     here = tmp_path / "a.parquet"
     missing = Corrupt("There is no file a.parquet.", path=str(here))
     by_jvm = (
@@ -253,7 +253,7 @@ def test_workers_without_the_checkout_and_their_deaths(tmp_path: Path) -> None:
 
 
 def test_a_refusal_is_no_failure_of_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "cluster_name", lambda: MASTER)
+    monkeypatch.setattr(refusals, "cluster_name", lambda: MASTER)
     said: SnapscopeError = Invalid("no")
     assert refusals.refusal(said) is said
     assert cluster.failure("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012", MASTER) is None
