@@ -127,15 +127,16 @@ def of(store: str) -> Slots:
 def read_each(
     paths: Iterable[str],
     read_one: Callable[[str], None],
-    unanswered: Callable[[str, Corrupt], None],
     slots: Slots,
     seconds: float,
     most_readers: int,
+    unanswered: Callable[[str, Corrupt], None] | None = None,
 ) -> None:
     """Call `read_one` for each path, in threads and each with a slot; `seconds` limits each of its calls to the store
     and the wait for a slot.
 
-    `unanswered` receives each path that is not answered in time, with the error; if it raises, the rest is dropped."""
+    `unanswered` receives each path that is not answered in time, with the error. Without it, the error is raised and
+    the rest is dropped."""
     waiting = iter(paths)
 
     def several(asked: list[str]) -> None:
@@ -152,6 +153,8 @@ def read_each(
                 try:
                     reader.answer()
                 except Corrupt as error:
+                    if unanswered is None:
+                        raise
                     unanswered(of[0], error)
         finally:
             deque(waiting, 0)

@@ -84,7 +84,7 @@ class S3Client:
             self._rests_until = time.monotonic() + REST_S  # no more are asked here: s3fs limits how many go unanswered
             answers[path] = error
 
-        request_slots.read_each(plain, one, unanswered, request_slots.of(self._url), self._seconds(), len(plain))
+        request_slots.read_each(plain, one, request_slots.of(self._url), self._seconds(), len(plain), unanswered)
         return {names[path]: answer for path, answer in dict(answers).items()}
 
     def ls(self, path: str) -> list[dict[str, Any]] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import fsspec
@@ -210,13 +211,14 @@ class Store:
         def another(relative: str) -> None:
             answers[relative] = one(relative)
 
-        slots, seconds = request_slots.of(self._server), time_limits.limit_s()  # each call has its caller's limit
-        request_slots.read_each(left, another, _fail, slots, seconds, min(_READERS, len(left)))
+        slots = request_slots.of(f"{self.protocol}://{self.root.lstrip('/').partition('/')[0]}")  # of a bucket or host
+        seconds = time_limits.limit_s()  # each call has its caller's limit
+        request_slots.read_each(left, another, slots, seconds, min(_READERS, len(left)))
         return {relative: answers[relative] for relative in relatives}
 
     def size(self, relative: str) -> int | None:
         """Return the size of a file in bytes, None if it is absent. A URL names a file outside the root."""
-        if other := _elsewhere(relative):
+        if other := self._elsewhere(relative):
             return other[0].size(other[1])
         path = self.full(relative)
         try:
@@ -304,7 +306,7 @@ class Store:
         """Delete one file; False if it did not exist. Raises `Corrupt` if the store rejects the request.
 
         A URL names a file outside the root; the caller must have checked that the table may delete there."""
-        if other := _elsewhere(relative):
+        if other := self._elsewhere(relative):
             if other[0].protocol == self.protocol and f"{other[0].root}/".startswith(f"{self.root}/"):
                 said = told("{path} is inside the table, where it has another name; it was kept.", path=relative)
                 raise Invalid(said, path=relative)
@@ -355,10 +357,18 @@ class Store:
         """Read what was just written, by its full path."""
         return self.read(path.removeprefix(f"{self.root.rstrip('/')}/"), max(size, DOCUMENT))
 
-    @property
-    def _server(self) -> str:
-        """What shares its requests in flight: the bucket or host."""
-        return f"{self.protocol}://{self.root.lstrip('/').partition('/')[0]}"
+    @cached_property
+    def _others(self) -> dict[str, Store]:
+        return {}
+
+    def _elsewhere(self, path: str) -> tuple[Store, str] | None:
+        """Return the store of a URL's directory, opened once, and the file's name; None for a path in the table."""
+        if not urls.is_url(path):
+            return None
+        directory, _, name = path.rpartition("/")
+        if directory not in self._others:
+            self._others[directory] = Store.named(directory)
+        return self._others[directory], name
 
     @property
     def _may_be_silent(self) -> bool:
@@ -386,15 +396,3 @@ class Store:
         """Raise `Corrupt` for a dangling link: its target may be on an unmounted volume, not absent."""
         if self.is_local:
             local_disk.refuse_dangling(path)
-
-
-def _fail(_path: str, error: Corrupt) -> None:
-    raise error
-
-
-def _elsewhere(path: str) -> tuple[Store, str] | None:
-    """Return the store of a URL's directory and the file's name in it; None for a path in the table."""
-    if not urls.is_url(path):
-        return None
-    directory, _, name = path.rpartition("/")
-    return Store.named(directory), name
