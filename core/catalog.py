@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from core import settings_file
 from core.errors import NotFound, SnapscopeError
 from core.formats import registry
 from core.formats.table_format import TableRef
@@ -76,8 +77,9 @@ def _unlisted(path: str, expected: str, error: SnapscopeError) -> Problem:
 
 
 def places(named: Sequence[str]) -> tuple[str, ...]:
-    """The given places and those that formats know in addition, without duplicates."""
-    known = [place for each in registry.FORMATS for place in each.format.places(named)]
+    """The given places and those that the settings file and formats know in addition, without duplicates."""
+    known = [each.location for each in settings_file.current().warehouses.values()]
+    known += [place for each in registry.FORMATS for place in each.format.places(named)]
     return tuple(dict.fromkeys([*named, *known]))
 
 
@@ -137,11 +139,12 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
 def is_demo(location: str) -> bool:
     """Whether this warehouse, or the warehouse of this table or database, contains the demo's marker file.
 
-    The resolved path counts: a symbolic link in the demo to a table elsewhere is not part of the demo.
+    The resolved path counts: a symbolic link in the demo to a table elsewhere is not part of the demo. Demos are on the
+    local disk: on a store, directories above a location may be closed, or on another server.
     """
-    if registry.is_name(location):
+    if registry.is_name(location) or not (found := Store(location)).is_local:
         return False
-    path = Store(location).location
+    path = found.location
     for _ in range(3):
         if Store(path).size(DEMO_MARKER) is not None:
             return True

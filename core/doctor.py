@@ -22,6 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from core import settings_file
 from core.catalog import list_tables
 from core.errors import Conflict, SnapscopeError
 from core.execution.journal import Journal
@@ -297,6 +298,7 @@ def _reached(group: str, place: str) -> Finding:
 def _state() -> Iterator[Finding]:
     for name, place in (("state", state_dir()), ("cache", cache_dir())):
         yield _directory(name, place)
+    yield _settings_file()
     yield _locks()
     journal = Journal()
     try:
@@ -328,6 +330,24 @@ def _directory(name: str, place: Path) -> Finding:
         more = told("Free some space, or point {setting} to another disk.", setting=f"SNAPSCOPE_{name.upper()}")
         return Finding("state", name, WARNING, found, more)
     return Finding("state", name, OK, found)
+
+
+def _settings_file() -> Finding:
+    """Whether the settings file can be used, and what it names. Its secrets are not read."""
+    try:
+        found = settings_file.current()
+    except SnapscopeError as error:
+        remedy = error.remedy or told("Correct the file: {path}.", path=error.path)
+        return Finding("state", "settings file", PROBLEM, error.message, remedy)
+    if not found.warehouses and not found.catalogs:
+        return Finding("state", "settings file", OK, told("{path} names nothing", path=found.path))
+    counts = joined(
+        [
+            counted(len(found.warehouses), "{count} warehouse", "{count} warehouses"),
+            counted(len(found.catalogs), "{count} catalog", "{count} catalogs"),
+        ]
+    )
+    return Finding("state", "settings file", OK, told("{path}: {counts}", path=found.path, counts=counts))
 
 
 def _locks() -> Finding:

@@ -42,6 +42,11 @@ def cache_dir() -> Path:
     return _place("SNAPSCOPE_CACHE", ".cache/snapscope")
 
 
+def config_file() -> tuple[Path, bool]:
+    """`$SNAPSCOPE_CONFIG`, else `~/.config/snapscope/config.toml`; and whether the variable names it."""
+    return _place("SNAPSCOPE_CONFIG", ".config/snapscope/config.toml"), bool(os.environ.get("SNAPSCOPE_CONFIG"))
+
+
 def private(folder: Path) -> Path:
     """Create the directory if it is missing, and close it and everything else of Snapscope's to other users."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from dashboard import permissions, url_state, words
 from dashboard.components import breadcrumb, command_palette, demo_progress, errors, frame, open_location
 from dashboard.components.changes import runs
 from dashboard.components.table_tree import AWAY
+from dashboard.data import given_names
 from dashboard.formatting import language
 from dashboard.url_state import UrlState
 from dashboard.view_models import table_tree
@@ -50,7 +51,7 @@ def _subject(place: UrlState) -> str:
     """What a browser's tab is about: the table, or on the pages of a warehouse its name."""
     if place.table and place.page not in AWAY:
         return place.table
-    return table_tree.names([place.warehouse])[0] if place.warehouse else ""
+    return table_tree.names([place.warehouse], given_names())[0] if place.warehouse else ""
 
 
 def _to_home() -> None:

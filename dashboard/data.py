@@ -16,6 +16,7 @@ import streamlit as st
 from cachetools import LRUCache
 
 from core import catalog as warehouses
+from core import settings_file
 from core.analysis import inspection as contents
 from core.analysis.commit_changes import CommitChanges
 from core.analysis.expiration_dates import expiries
@@ -76,8 +77,17 @@ def _listed(location: str) -> Warehouse | SnapscopeError:
 
 @st.cache_resource(ttl=OTHERS_TTL_S, max_entries=64, show_spinner=False)
 def places(named: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the locations to show: the given ones and pyiceberg's catalogs."""
+    """Return the locations to show: the given ones, those of the settings file and catalogs."""
     return warehouses.places(named)
+
+
+def given_names() -> dict[str, str]:
+    """Return the names that the settings file gives to warehouses, by location; none if it cannot be read, which
+    `places` and every opening of a remote location report."""
+    try:
+        return {each.location: each.name for each in settings_file.current().warehouses.values()}
+    except SnapscopeError:
+        return {}
 
 
 def table(location: str) -> Table:

@@ -1,5 +1,7 @@
 """What a person has set once for all tables: the price of storage. One document of `core.user_state`, `settings`.
 
+A price of the settings file, which is of one warehouse, comes first.
+
 Invariant: nothing here changes what a plan does, only how a figure is shown; a file of another form is an error.
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core import user_state
+from core import settings_file, user_state
 from core.errors import Corrupt
 from dashboard import words
 from dashboard.formatting.prices import USD, Price
@@ -16,8 +18,19 @@ from dashboard.formatting.prices import USD, Price
 _SETTINGS, _PRICE, _CURRENCY = "settings", "price_per_gb_month", "currency"
 
 
-def price() -> Price | None:
-    """The price that was set; None where none was. `Corrupt` where something else stands there."""
+def fixed_price(location: str) -> Price | None:
+    """The price that the settings file names for the warehouse of this location; None where it names none."""
+    named = settings_file.current().above(location)
+    return None if named is None or named.price is None else Price(named.price, named.currency or USD)
+
+
+def price(location: str | None = None) -> Price | None:
+    """The price at a location, or the one for all tables; None where none was set.
+
+    `Corrupt` where something else stands there.
+    """
+    if location is not None and (fixed := fixed_price(location)) is not None:
+        return fixed
     found = _settings(user_state.read(_SETTINGS, {}))
     if found.get(_PRICE) is None:
         return None

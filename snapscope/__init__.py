@@ -69,7 +69,8 @@ def open(location: str, *, branch: str = "main", zone: str = "UTC", read_only: b
 
     Args:
         location: the table's path, URL (`s3://bucket/shop.db/orders`) or name in a catalog
-            (`iceberg://CATALOG/namespace/table`).
+            (`iceberg://CATALOG/namespace/table`), or one that begins with a warehouse's name in the settings file
+            (`prod/shop.db/orders`).
         branch: the branch that all queries and plans use.
         zone: the time zone for times passed as text without a zone, such as `Asia/Shanghai`. Results are always in UTC.
         read_only: reject `apply`, `resume` and `undo` on this table.
@@ -88,7 +89,7 @@ def open(location: str, *, branch: str = "main", zone: str = "UTC", read_only: b
 
 
 def tables(warehouse: str) -> pd.DataFrame:
-    """List the tables in a warehouse, a database directory or a catalog (`iceberg://CATALOG`).
+    """List the tables in a warehouse, a database directory, a catalog (`iceberg://CATALOG`) or a warehouse's name.
 
     Returns:
         One row per table: `table` (`database.name`), `database`, `name`, `format`, `location`, `problem`. A path that

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from core import catalog
+from core import catalog, settings_file
 from core.errors import Invalid
 from core.execution import apply as execution
 from core.execution import recovery
@@ -31,19 +31,20 @@ Progress = Callable[[int, int], None]
 def opened(location: str, *, branch: str, zone: str, read_only: bool) -> Table[pd.DataFrame]:
     """See `snapscope.open`."""
     time_input.zone_of(zone)
-    found = open_table(location)
+    found = open_table(settings_file.location(location))
     found.heads().require(branch)
     return Table(found, branch, zone, frames.to_pandas, read_only=read_only)
 
 
 def listed(warehouse: str) -> pd.DataFrame:
     """See `snapscope.tables`."""
-    return frames.to_pandas(frames.tables(catalog.list_tables(warehouse)))
+    return frames.to_pandas(frames.tables(catalog.list_tables(settings_file.location(warehouse))))
 
 
 def recorded(location: str | None) -> pd.DataFrame:
     """See `snapscope.runs`."""
-    return frames.to_pandas(frames.runs(Journal().runs(location)))
+    named = None if location is None else settings_file.location(location)
+    return frames.to_pandas(frames.runs(Journal().runs(named)))
 
 
 class Table(Questions[F]):

@@ -52,10 +52,12 @@ def state_dirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def state_dir(state_dirs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A separate directory for what Snapscope keeps between runs; the cache is empty, too."""
+    """A separate directory for what Snapscope keeps between runs; the cache and the settings file are empty, too."""
     own = Path(tempfile.mkdtemp(dir=state_dirs))  # `mktemp` would list thousands of other directories each time
     monkeypatch.setenv("SNAPSCOPE_STATE", str(own / "state"))
     monkeypatch.setenv("SNAPSCOPE_CACHE", str(own / "cache"))
+    (own / "config.toml").touch(0o600)
+    monkeypatch.setenv("SNAPSCOPE_CONFIG", str(own / "config.toml"))
     return own / "state"
 
 

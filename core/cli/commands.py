@@ -128,7 +128,8 @@ def _demo() -> Command:
 
 def _serve() -> Command:
     own = [
-        argument("warehouse", "warehouses, tables or iceberg://CATALOG", "PLACE", required=False, many=True),
+        argument("warehouse", "warehouses, tables, catalogs or names of the settings file", "PLACE",
+                 required=False, many=True),
         option("--port", help="port on 127.0.0.1; fails if it is in use", default=8501, type=int, metavar="PORT",
                example="9000"),
         option("--demo", help="create the example tables there in the background, if missing, and open them",
@@ -233,7 +234,8 @@ def _engine_action(name: str) -> Command:
     for each, example in (("warehouse", "/data/warehouse"), ("database", "shop"), ("table", "orders"),
                           ("path", "/data/warehouse/shop.db/orders")):  # fmt: skip
         help = f"the {each}, as the engine's action takes it"
-        own.append(option(f"--{each}", help=help, metavar=each.upper(), example=example))
+        kind = {"warehouse": "WAREHOUSE", "path": of.TABLE}.get(each, each)  # a table's name is no location
+        own.append(option(f"--{each}", help=help, metavar=each.upper(), example=example, kind=kind))
     own += [*_actions().engine_options(name), has.now(), *has.confirmation()]
     about = f"Do what CALL sys.{name}(…) does."
     return Command(name, "calling:action", about, own, rows="plans", set={"command": name}, hidden=True)

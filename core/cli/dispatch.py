@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from core import settings_file
 from core.cli import arguments, commands, parameters
 from core.cli import output as printing
 from core.cli.arguments import Args
@@ -18,6 +19,7 @@ from core.errors import ErrorCode, Invalid, NotFound, SnapscopeError
 from core.units import nearest
 
 COMPLETE = "_SNAPSCOPE_COMPLETE"
+PLACES = (arguments.TABLE, "WAREHOUSE", "PLACE")  # kinds of values that may begin with a name of the settings file
 IN_ENGINES = ("--warehouse", "--database", "--path")  # options by which the engines' own actions name a table
 
 
@@ -58,10 +60,11 @@ def _run(words: Sequence[str], form: str) -> int:
     args.output, args.json = form, form != printing.TABLE
     args.partly = ""  # set by the command if its answer is incomplete: not a success
     try:
+        _read_names(command, args)
         _read_times(command, args)
         document, text = _loaded(command)(args)
     except SnapscopeError as error:
-        return _fail(_with_name_nearby(error, args), form)
+        return _fail(_with_name_nearby(error, command, args), form)
     printing.show(document, text, form, command.rows)
     if args.partly and form != printing.JSON:
         printing.say(args.partly, sys.stderr)
@@ -91,6 +94,16 @@ def _fail(error: SnapscopeError, form: str, status: int = 1) -> int:
     return status
 
 
+def _read_names(command: Command, args: Args) -> None:
+    """Replace names of the settings file by the locations they name."""
+    for name, _ in (each for kind in PLACES for each in command.named(kind)):
+        given = getattr(args, name)
+        if isinstance(given, list):
+            setattr(args, name, [settings_file.location(each) for each in given])
+        elif given is not None:
+            setattr(args, name, settings_file.location(given))
+
+
 def _read_times(command: Command, args: Args) -> None:
     """Turn times as people write them into moments; the parser is imported only if an argument could be one."""
     kinds = (arguments.TIME, arguments.POINT)
@@ -98,20 +111,39 @@ def _read_times(command: Command, args: Args) -> None:
         importlib.import_module("core.cli.typed_times").read(command, args)
 
 
-def _with_name_nearby(error: SnapscopeError, args: Args) -> SnapscopeError:
-    """If there is nothing at the table's path, suggest the name that was probably meant."""
+def _with_name_nearby(error: SnapscopeError, command: Command, args: Args) -> SnapscopeError:
+    """If there is nothing at a path, suggest the name that was probably meant: of a table, or of a warehouse."""
     place = getattr(args, "table", None)
-    if not isinstance(error, NotFound) or not place or "://" in place or os.path.lexists(place):
+    if not isinstance(error, NotFound):
         return error
+    close = _file_nearby(place) if place and "://" not in place and not os.path.lexists(place) else None
+    if not (close := close or _warehouse_nearby(command, args)):
+        return error
+    remedy = f"Did you mean {close}?"
+    return type(error)(error.message, path=error.path, remedy=remedy, code=error.code)
+
+
+def _file_nearby(place: str) -> str | None:
     parent, name = os.path.split(os.path.abspath(place))
     try:
         close = nearest(name, os.listdir(parent))
     except (OSError, ValueError):
-        return error
-    if not close:
-        return error
-    remedy = f"Did you mean {os.path.join(parent, close)}?"
-    return type(error)(error.message, path=error.path, remedy=remedy, code=error.code)
+        return None
+    return os.path.join(parent, close) if close else None
+
+
+def _warehouse_nearby(command: Command, args: Args) -> str | None:
+    """The name in the settings file that is like the only word given as a place; None without such a file."""
+    given = [getattr(args, name) for kind in PLACES for name, _ in command.named(kind)]
+    words = [each for value in given for each in (value if isinstance(value, list) else [value]) if each]
+    if len(words) != 1 or os.path.lexists(words[0]):
+        return None
+    first, slash, below = words[0].partition("/")
+    try:
+        close = nearest(first, list(settings_file.current().warehouses)) if first else None
+    except SnapscopeError:
+        return None
+    return f"{close}{slash}{below}" if close else None
 
 
 def _sentence(error: click.UsageError) -> str:

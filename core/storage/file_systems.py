@@ -16,6 +16,7 @@ from typing import Any
 from core.errors import Corrupt, ErrorCode, Unsupported
 from core.installation import EXTRAS, extra_command
 from core.messages import told
+from core.settings_file import masked
 from core.storage.kept_contents import checksum
 
 _OUT_OF_RANGE = re.compile("(?i)range|416")
@@ -109,7 +110,7 @@ def modified_s(info: Mapping[str, Any]) -> float | None:
 def unwritable(path: str, error: Exception) -> Corrupt:
     return Corrupt(
         "The store could not write this file: {error}.",
-        error=f"{type(error).__name__}: {error}",
+        error=masked(f"{type(error).__name__}: {error}"),
         path=path,
         remedy="Check free space and access, then try again.",
     )
@@ -118,7 +119,7 @@ def unwritable(path: str, error: Exception) -> Corrupt:
 def unreadable(path: str, error: Exception) -> Corrupt:
     return Corrupt(
         "The store could not read this path: {error}.",
-        error=f"{type(error).__name__}: {error}",
+        error=masked(f"{type(error).__name__}: {error}"),
         path=path,
         remedy="Check access and the connection, then try again; nothing was changed.",
     )
@@ -132,7 +133,7 @@ def no_file_system(location: str, error: Exception) -> Unsupported:
     return Unsupported(
         "No file system for {location!r}: {error}.",
         location=location,
-        error=error,
+        error=masked(str(error)),
         remedy=remedy,
         code=ErrorCode.EXTRA_MISSING,
     )

@@ -1,4 +1,5 @@
-"""How to reach locations that something else than the environment tells about: a catalog's settings and credentials.
+"""How to reach locations that something else than the environment tells about: the settings file, a catalog's
+settings and credentials.
 
 Invariant: options stay in memory. They are in no location, message, journal or report, and a location has only those
 of the nearest directory above it.
@@ -9,7 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core import settings_file
+from core.settings_file import NamedWarehouse, Secret, plain
+
 _known: dict[str, Mapping[str, Any]] = {}
+_OPTIONS = {  # of the settings file, as fsspec's packages call them
+    "endpoint": "endpoint_url",
+    "profile": "profile",
+    "access-key": "key",
+    "secret-key": "secret",
+    "session-token": "token",
+    "account": "account_name",
+    "account-key": "account_key",
+    "sas-token": "sas_token",
+    "connection-string": "connection_string",
+    "credentials-file": "token",
+}
 _OF_S3 = {
     "s3.access-key-id": "key",
     "s3.secret-access-key": "secret",
@@ -21,30 +37,44 @@ _OF_S3 = {
 def learn(location: str, options: Mapping[str, Any]) -> None:
     """Use these options of fsspec for a directory and all below it; newer ones replace those before."""
     if options:
-        _known[_plain(location)] = options
+        _known[plain(location)] = options
 
 
 def of(location: str) -> Mapping[str, Any]:
     """Return the options for a location: those of the nearest directory that has any."""
-    path = _plain(location)
+    named, path = settings_file.current().above(location), plain(location)
     while path:
         if (found := _known.get(path)) is not None:
             return found
+        if named is not None and path == plain(named.location):
+            return of_settings(named)
         path = path.rpartition("/")[0]
     return {}
 
 
+def of_settings(named: NamedWarehouse) -> dict[str, Any]:
+    """Return the options of a named warehouse as those of fsspec. Its secrets are read now."""
+    protocol, found = named.location.partition("://")[0], dict[str, Any]()
+    for key, value in named.options.items():
+        match key:
+            case "region":
+                found["client_kwargs"] = {"region_name": value}
+            case "path-style":
+                found["config_kwargs"] = {"s3": {"addressing_style": "path" if value else "virtual"}}
+            case "anonymous":
+                found |= ({"token": "anon"} if protocol in ("gs", "gcs") else {"anon": True}) if value else {}
+            case "endpoint" if protocol == "oss":
+                found["endpoint"] = value
+            case _:
+                found[_OPTIONS[key]] = value.value() if isinstance(value, Secret) else value
+    return found
+
+
 def of_iceberg(location: str, properties: Mapping[str, str]) -> dict[str, Any]:
     """Return what a catalog's properties say about a store, as options of fsspec; empty for other stores than S3."""
-    if not _plain(location).startswith("s3://"):
+    if not plain(location).startswith("s3://"):
         return {}
     found: dict[str, Any] = {ours: properties[name] for name, ours in _OF_S3.items() if properties.get(name)}
     if region := properties.get("s3.region"):
         found["client_kwargs"] = {"region_name": region}
     return found
-
-
-def _plain(location: str) -> str:
-    protocol, separator, path = location.partition("://")
-    is_s3 = protocol in ("s3a", "s3n")
-    return f"{'s3' if is_s3 else protocol}{separator}{path}".rstrip("/")

@@ -29,6 +29,11 @@ _IN_XML = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]+")  # name
 RENEW = dt.timedelta(minutes=5)  # how long credentials of a role are used before the session is asked again
 REST_S = 60.0  # how long s3fs answers alone after an error
 _KNOWN_SETTINGS = {"endpoint_url", "region_name"}  # of the client; any other changes how requests are made
+_SAME_STYLE: tuple[Mapping[str, Any], ...] = (
+    {},
+    {"s3": {"addressing_style": "path"}},
+)
+"""Configurations under which s3fs addresses objects as obstore does here."""
 T = TypeVar("T")
 
 
@@ -49,8 +54,8 @@ class S3Client:
         self._client: S3Store | None = None
         self._rests_until = 0.0
         if (
-            fs.client_kwargs.keys() - _KNOWN_SETTINGS or fs.config_kwargs or fs.requester_pays or fs.version_aware
-            or fs.s3_additional_kwargs
+            fs.client_kwargs.keys() - _KNOWN_SETTINGS or fs.config_kwargs not in _SAME_STYLE or fs.requester_pays
+            or fs.version_aware or fs.s3_additional_kwargs
         ):  # fmt: skip
             self._rests_until = math.inf
 

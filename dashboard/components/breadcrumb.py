@@ -47,7 +47,7 @@ def _way(place: UrlState) -> None:
     if not place.warehouse:
         _part("overview", words.PAGES["overview"][0])
         return
-    (name,) = table_tree.names([place.warehouse])
+    (name,) = table_tree.names([place.warehouse], loading.given_names())
     _part("overview", name, table=None, database=None)
     is_of_table = place.page not in AWAY
     database, _, table = (

@@ -114,8 +114,9 @@ def _warehouse_box(place: UrlState) -> None:
         remembered = [warehouse for warehouse, _ in visits.recent()]
     except SnapscopeError:
         remembered = []  # the tree below shows the error
-    options = list(dict.fromkeys([*url_state.known(), *remembered]))
-    names = dict(zip(options, places.names(options), strict=True))
+    given = loading.given_names()
+    options = list(dict.fromkeys([*url_state.known(), *given, *remembered]))
+    names = dict(zip(options, places.names(options, given), strict=True))
     st.session_state["frame.warehouse"] = place.warehouse
     st.selectbox(
         words.WAREHOUSE,
@@ -131,7 +132,8 @@ def _warehouse_box(place: UrlState) -> None:
 
 
 def _open_warehouse() -> None:
-    url_state.put(warehouse=st.session_state["frame.warehouse"])
+    typed, given = st.session_state["frame.warehouse"], loading.given_names()
+    url_state.put(warehouse=next((place for place, name in given.items() if name == typed), typed))
     st.session_state[_ENTERED] = True
 
 

@@ -13,11 +13,17 @@ from dashboard.formatting.prices import USD, Price
 _AMOUNT, _CURRENCY, _WRONG = "price.amount", "price.currency", "price.wrong"
 
 
-def draw() -> None:
-    """The button that opens the two boxes; it shows the price that is set."""
-    price = settings.price()
+def draw(location: str) -> None:
+    """The button that opens the two boxes; it shows the price that is set at a table's location.
+
+    A price of the settings file cannot be changed here.
+    """
+    price = settings.price(location)
     shown = words.COST if price is None else f"{price.per_gb_month:g} {price.currency}"
     with st.popover(shown, icon=":material/payments:", type="tertiary", help=words.COST_TITLE):
+        if settings.fixed_price(location) is not None:
+            st.markdown(words.COST_FIXED)
+            return
         amount, currency = ("", USD) if price is None else (f"{price.per_gb_month:.12g}", price.currency)
         st.text_input(
             words.COST_PRICE, amount, key=_AMOUNT, help=words.COST_PRICE_HELP, placeholder="0.023", on_change=_changed

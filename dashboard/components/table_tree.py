@@ -37,12 +37,12 @@ def draw(place: UrlState) -> None:
     )
     try:
         places = loading.places(tuple(url_state.known()))
-    except SnapscopeError as error:  # from pyiceberg's configuration
-        st.html(markup.note("problem", error.message))
+    except SnapscopeError as error:  # from the settings file or pyiceberg's configuration
+        st.html(markup.note("problem", str(error)))
         places = tuple(url_state.known())
     with st.container(key="tree", gap=None):
         _recent(place, (text or "").strip())
-        for location, name in zip(places, table_tree.names(places), strict=True):
+        for location, name in zip(places, table_tree.names(places, loading.given_names()), strict=True):
             _place(location, name, place, (text or "").strip())
 
 

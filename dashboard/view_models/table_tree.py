@@ -6,7 +6,7 @@ Invariant: a search matches any part of `database.table` among all listed tables
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.formats.table_format import TableRef
@@ -39,11 +39,16 @@ def branches(tables: Sequence[TableRef], text: str = "", chosen: str | None = No
     return shown
 
 
-def names(places: Sequence[str]) -> list[str]:
-    """Shorten each location to its last component, plus as many before it as needed to make it unique."""
+def names(places: Sequence[str], given: Mapping[str, str] | None = None) -> list[str]:
+    """Shorten each location to its last component, plus as many before it as needed to make it unique.
+
+    `given`: the names of locations in the settings file, which come first.
+    """
     parts = {place: [each for each in re.split(r"/+", place) if each] or [place] for place in places}
 
     def name(place: str) -> str:
+        if given and place in given:
+            return given[place]
         if place.endswith("://"):
             return place
         own, length = parts[place], 1

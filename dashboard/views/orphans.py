@@ -35,7 +35,7 @@ def _asked(opened: OpenedTable) -> CleanOrphans:
         older = inputs.text(words.ORPHANS_OLDER, "written", words.ORPHANS_OLDER_HELP, words.ORPHANS_OLDER_HINT)
         also = inputs.text(words.ORPHANS_ALSO, "also", words.ORPHANS_ALSO_HELP, words.ORPHANS_ALSO_HINT)
         st.space("stretch")
-        storage_price.draw()
+        storage_price.draw(opened.ref.location)
     named = tuple(dict.fromkeys(each.strip() for each in (also or "").split(",") if each.strip()))
     return CleanOrphans(_before_ms(opened, older), also=named)
 

@@ -45,7 +45,7 @@ def draw() -> None:
             _presets(opened)
         st.space("stretch")
         with errors.boundary():
-            storage_price.draw()
+            storage_price.draw(opened.ref.location)
     if mode in (GOAL, STORAGE):
         if history is not None:
             with errors.boundary():

@@ -27,7 +27,7 @@ PAGES: Mapping[str, tuple[str, str]] = {
 WAREHOUSE = N_("Warehouse")
 WAREHOUSE_HELP = N_(
     "Choose one that was opened before, or type another: a warehouse, a database directory or one table; a path, "
-    "any fsspec URL (s3://, oss://, gs:// …), or iceberg://CATALOG."
+    "any fsspec URL (s3://, oss://, gs:// …), iceberg://CATALOG, or a name from the settings file."
 )
 WAREHOUSE_HINT = N_("/data/warehouse or s3://bucket/warehouse")
 TABLE = N_("Table")

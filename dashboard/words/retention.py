@@ -181,6 +181,7 @@ COST = N_("Cost")
 COST_TITLE = N_("Cost of storage")
 COST_PRICE = N_("Price of one GB for a month")
 COST_PRICE_HELP = N_("Optional. Sizes on this page are then shown as money, too. Kept for all tables. Blank: no costs.")
+COST_FIXED = N_("The settings file (`SNAPSCOPE_CONFIG`) sets this price for the whole warehouse.")
 COST_CURRENCY = N_("Currency")
 NOT_A_PRICE = N_("Not a price. Write a number such as 0.023.")
 

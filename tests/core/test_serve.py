@@ -107,3 +107,22 @@ def test_what_is_no_port_is_refused(port: int) -> None:
 def test_a_host_is_one_name_and_port(host: str) -> None:
     with pytest.raises(Invalid, match="not a valid host and port"):
         serve.start([], 0, hosts=[host], program=["-c", ""])
+
+
+def test_secrets_of_the_settings_file_stand_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server reads the file itself: its arguments, its environment and its address have locations only."""
+    Path(os.environ["SNAPSCOPE_CONFIG"]).write_text(
+        "[warehouse.lake]\nlocation = 's3://lake/wh'\naccess-key = 'me'\nsecret-key = 'marker-secret'\n"
+    )
+    found: list[serve.Serving] = []
+
+    def started(places: list[str], *_: object, **__: object) -> int:
+        found.append(serve.start(places, 0, program=["-c", TELLS]))
+        return 0
+
+    monkeypatch.setattr("core.cli.programs.run_dashboard", started)
+    assert main(["serve", "lake"]) == 0
+    *_, argv, environment = json.loads(asked(found[0].address))
+    assert found[0].process.wait(30) == 0
+    assert environment["SNAPSCOPE_WAREHOUSE"] == "s3://lake/wh"
+    assert "marker-secret" not in json.dumps([argv, environment, found[0].address])

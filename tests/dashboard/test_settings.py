@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,18 @@ def test_a_price_is_kept_and_forgotten() -> None:
     settings.set_price(None)
     assert settings.price() is None
     assert user_state.read("settings", {}) == {"other": 1}, "what else is kept there stays"
+
+
+def test_a_price_of_the_settings_file_comes_first() -> None:
+    settings.set_price(Price(0.023, "EUR"))
+    Path(os.environ["SNAPSCOPE_CONFIG"]).write_text(
+        "[warehouse.a]\nlocation = '/w/a'\nprice-per-gb-month = 0.01\n"
+        "[warehouse.b]\nlocation = '/w/b'\nprice-per-gb-month = 1\ncurrency = 'CHF'\n"
+    )
+    assert settings.price("/w/a/shop.db/t") == Price(0.01, "USD")
+    assert settings.price("/w/b") == Price(1, "CHF")
+    assert settings.price("/w/c") == Price(0.023, "EUR")
+    assert settings.fixed_price("/w/c") is None
 
 
 @pytest.mark.parametrize(

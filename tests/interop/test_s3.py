@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import threading
@@ -219,6 +220,31 @@ def test_a_file_that_is_not_answered_takes_no_other_away(
     assert "did not answer within 1 s" in str(found.pop("snapshot/snapshot-2"))
     assert all(isinstance(content, bytes) for content in found.values())
     assert time.monotonic() - began < 7
+
+
+def test_a_named_warehouse_is_opened_and_queried(
+    proxy: Proxy, bucket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing in the environment leads to the store: only the settings file does, also in tasks of Spark."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL", "AWS_REGION"):
+        monkeypatch.delenv(name)
+    shutil.copytree(TABLES / "paimon" / "default.db" / REAL[0], bucket / "shop.db" / "t")
+    secret = tmp_path / "secret"
+    secret.write_text(s3_server.SECRET)
+    Path(os.environ["SNAPSCOPE_CONFIG"]).write_text(
+        f"[warehouse.lake]\nlocation = '{url(bucket)}'\nendpoint = '{proxy.backend}'\nregion = 'us-east-1'\n"
+        f"access-key = '{s3_server.KEY}'\nsecret-key = {{ file = '{secret}' }}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    counting = "select count(*) as n from t"
+    _, there = command_line.run("query", "lake/shop.db/t", counting, "--json")
+    _, here = command_line.run("query", TABLES / "paimon" / "default.db" / REAL[0], counting, "--json")
+    assert there["rows"] == here["rows"]
+    assert there["rows"][0]["n"] > 0
+    secret.write_text("another")
+    status, refused = command_line.run("snapshots", "lake/shop.db/t", "--json")
+    assert status == 1
+    assert s3_server.SECRET not in str(refused)
 
 
 def test_a_catalogs_own_settings_reach_its_tables(

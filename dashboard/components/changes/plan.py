@@ -58,7 +58,7 @@ def draw(opened: OpenedTable, plan: Plan, history: History) -> None:
 
 def summary(opened: OpenedTable, plan: Plan) -> None:
     """The plan in one sentence, its figures and a bar of them."""
-    price = settings.price()
+    price = settings.price(opened.ref.location)
     st.html(markup.headline(plan.headline))
     _figures(opened, plan, price)
     if len(plan.frees):
@@ -256,7 +256,8 @@ def footer(opened: OpenedTable, plan: Plan) -> None:
     if _is_empty(plan):
         return
     with st.container(key="plan_footer"):
-        told = words.reclaims(plan.freed_bytes, len(plan.frees)) + beside(plan.freed_bytes, settings.price())
+        price = settings.price(opened.ref.location)
+        told = words.reclaims(plan.freed_bytes, len(plan.frees)) + beside(plan.freed_bytes, price)
         goes = [markup.muted(words.expires_of(len(plan.goes), len(plan.points)))] if plan.goes else []
         st.html(markup.stat([markup.strong(told), *goes]))
         carry_out(opened, plan)

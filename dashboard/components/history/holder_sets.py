@@ -44,7 +44,7 @@ def draw(opened: OpenedTable, history: History) -> None:
             else kept
         )
         later = deleting(seen, names, after)
-        price = settings.price()
+        price = settings.price(opened.ref.location)
         tiles = [
             (words.SETS_NOW, deleting(seen, names, seen.existing)) if has_files else None,
             (words.SETS_LATER, later),

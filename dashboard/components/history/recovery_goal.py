@@ -39,7 +39,7 @@ def draw(opened: OpenedTable, history: History) -> None:
         return  # nothing is asked for, so nothing meets it; GOAL_TEACH says what to enter
     plan = loading.plan(history, goals.expiry(history, branch, newest), opened.now_ms)
     found = recovery_goal.propose(history, branch, goals.kept(history, plan), tiers, opened.now_ms)
-    price = settings.price()
+    price = settings.price(opened.ref.location)
     asked = len(found.met) + len(found.missing)
     goal = words.goal_in_words([(tier.unit, tier.count) for tier in tiers])
     st.html(markup.headline(words.goal_headline(goal, len(found.tags), len(found.met), asked)))

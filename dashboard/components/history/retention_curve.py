@@ -23,7 +23,7 @@ from dashboard.view_models import retention_curve
 
 def slider(opened: OpenedTable, history: History, branch: str, plan: Plan | None, keep: Callable[[int], None]) -> None:
     """The curve of every retention; a click on it is told to `keep`."""
-    price = settings.price()
+    price = settings.price(opened.ref.location)
     chosen = None if plan is None else retention_curve.kept_snapshots(plan, branch)
     figure = retention_curve.curve(history, branch, hues(), chosen, price)
     note_unread(history)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.formats.iceberg.catalogs import pyiceberg_catalog
 from core.storage import store
+from dashboard import data as loading
 from dashboard import permissions, url_state, words
 from tests.support.builders import TableBuilder
 from tests.support.dashboard.pages import APP, Page
@@ -150,6 +152,27 @@ def test_who_would_rather_stay_comes_to_what_is_served(lake: Path, opened: list[
     page.test.button(key="entering.stay").click()
     assert "clicks" in page.run().text
     assert opened == []
+
+
+def test_warehouses_of_the_settings_file_can_be_picked_and_typed(lake: Path, tmp_path: Path) -> None:
+    """They are shown by their names; what is opened, and in the URL, is the location."""
+    other = TableBuilder(tmp_path / "other" / "db.db" / "orders")
+    other.commit([other.file(10)])
+    Path(os.environ["SNAPSCOPE_CONFIG"]).write_text(f"[warehouse.second]\nlocation = '{tmp_path}/other'\n")
+    page = by_address("timeline", table="shop.clicks")
+    box = page.test.selectbox(key="frame.warehouse")
+    assert "second" in box.options
+    assert [each.label for each in page.test.expander].count("second") == 1, "in the tree, too"
+    box.options.append("second")  # like a typed one
+    box.set_value("second")
+    page.run()
+    assert page.test.query_params["warehouse"] == str(tmp_path / "other")
+    assert "orders" in page.run().text
+    Path(os.environ["SNAPSCOPE_CONFIG"]).write_text("[warehuse.second]")
+    loading.forget_listings()
+    text = by_address("timeline", table="shop.clicks").text
+    assert "There is no setting warehuse." in text
+    assert os.environ["SNAPSCOPE_CONFIG"] in text
 
 
 def test_what_a_reader_types_or_picks_is_opened(lake: Path, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ def test_places_are_told_apart() -> None:
     named = ["/data/a/lake", "/data/b/lake", "s3://bucket/lake", "iceberg://prod", "iceberg://", "/"]
     assert table_tree.names(named) == ["a/lake", "b/lake", "bucket/lake", "prod", "iceberg://", "/"]
     assert table_tree.names(["/w/demo", "iceberg://prod/shop"]) == ["demo", "shop"]
+    assert table_tree.names(named[:2], {"/data/a/lake": "prod"}) == ["prod", "b/lake"]
     assert table_tree.label("a_b*c") == r"a\_b\*c"
 
 

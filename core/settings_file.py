@@ -1,0 +1,366 @@
+"""The settings file: named warehouses, how to reach their stores, and catalogs. It is only read, never written.
+
+`$SNAPSCOPE_CONFIG`, else `~/.config/snapscope/config.toml`; without one, nothing is named.
+
+Invariants:
+- Whatever the file says is used as a whole or rejected: an unknown key, a value of another type or an option that a
+  store does not take is an error that names the file and the key.
+- A secret stands in a variable or a file that is named here, or in the file itself if only its owner can read that. It
+  is read when a store is opened, and is in no location, message, journal, URL or process list: see `masked`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import stat
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
+from core.messages import told
+from core.paths import OTHERS, config_file
+from core.units import nearest
+
+MOST_BYTES = 1 << 20
+WAREHOUSE, CATALOG = "warehouse", "catalog"
+SECRETS = ("secret-key", "session-token", "account-key", "sas-token", "connection-string", "token", "password")
+_REFERENCES = ("env", "file")
+_TEXTS = ("endpoint", "region", "profile", "access-key", "account", "credentials-file")
+_FLAGS = ("path-style", "anonymous")
+_KEYS = ("endpoint", "access-key", "secret-key", "session-token")
+STORES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("s3", "s3a"), ("region", "path-style", "profile", "anonymous", *_KEYS)),
+    **dict.fromkeys(("gs", "gcs"), ("endpoint", "anonymous", "credentials-file")),
+    **dict.fromkeys(("abfs", "abfss", "az"), ("account", "account-key", "sas-token", "connection-string", "anonymous")),
+    "oss": _KEYS,
+}
+"""The options that a store takes, by the protocol of its locations."""
+_OF_ANY = ("location", "price-per-gb-month", "currency")
+CATALOGS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+"""By type of catalog, the keys that it needs and those that it may have."""
+_EXAMPLE = "{ env = 'NAME' } / { file = 'PATH' }"
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_SIGNED = re.compile(r"(?i)\b(sig|signature|x-amz-signature|x-amz-credential|x-amz-security-token)=[^&\s\"']+")
+_SHORTEST = 4  # characters of a secret that is looked for in messages; a shorter one would blank out other text
+_lock = threading.Lock()
+_revealed: set[str] = set()
+_read: tuple[object, SettingsFile] | None = None
+
+
+class Secret:
+    """A credential that is read when it is used. Shown, it is only a reference to where it stands."""
+
+    __slots__ = ("_kind", "_path", "_text")
+
+    def __init__(self, kind: str, text: str, path: str) -> None:
+        self._kind, self._text, self._path = kind, text, path
+
+    def __repr__(self) -> str:
+        return f"Secret({'in the settings file' if self._kind == 'text' else f'{self._kind} {self._text}'})"
+
+    def value(self) -> str:
+        """Read it now. Raises `Invalid` for a variable that is not set, or a file that cannot be read."""
+        found = self._text
+        if self._kind == "env":
+            found = os.environ.get(self._text, "")
+            if not found:
+                raise Invalid(
+                    "The settings file takes a credential from ${name}, which is not set.",
+                    name=self._text,
+                    path=self._path,
+                    remedy="Set the variable where Snapscope is started.",
+                )
+        elif self._kind == "file":
+            found = self._content()
+        with _lock:
+            _revealed.add(found)
+        return found
+
+    def _content(self) -> str:
+        try:
+            found = Path(self._text).expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            why: object = error.strerror if isinstance(error, OSError) else told("it is not UTF-8 text")
+            raise Invalid(
+                "The settings file takes a credential from {file}, which cannot be read: {why}.",
+                file=self._text,
+                why=why,
+                path=self._path,
+                remedy="Create the file, readable by you, with nothing but the credential.",
+            ) from error
+        if not found:
+            raise Invalid("The settings file takes a credential from {file}, which is empty.", file=self._text)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWarehouse:
+    """A named warehouse: its location, the options of its store, and what a GB costs there for a month."""
+
+    name: str
+    location: str
+    options: Mapping[str, str | bool | Secret]
+    price: float | None = None
+    currency: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCatalog:
+    """A named catalog: its type, and what reaches it."""
+
+    name: str
+    type: str
+    options: Mapping[str, str | bool | Secret]
+
+    def text(self, key: str, default: str = "") -> str:
+        """The value of an option as text; a secret is read now."""
+        found = self.options.get(key, default)
+        return found.value() if isinstance(found, Secret) else str(found)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """What the file says."""
+
+    path: str
+    warehouses: Mapping[str, NamedWarehouse]
+    catalogs: Mapping[str, NamedCatalog]
+
+    def above(self, location: str) -> NamedWarehouse | None:
+        """The named warehouse that a location is or lies within: the nearest one."""
+        by_location = {plain(each.location): each for each in self.warehouses.values()}
+        path = plain(location)
+        while path:
+            if found := by_location.get(path):
+                return found
+            path = path.rpartition("/")[0]
+        return None
+
+
+def plain(location: str) -> str:
+    """A location without a trailing slash, S3 under its one name."""
+    protocol, separator, path = location.partition("://")
+    is_s3 = protocol in ("s3a", "s3n")
+    return f"{'s3' if is_s3 else protocol}{separator}{path}".rstrip("/")
+
+
+def masked(text: str) -> str:
+    """A foreign text without any secret that was read here, and without the signatures of URLs."""
+    with _lock:
+        known = sorted(_revealed, key=len, reverse=True)
+    for each in known:
+        if len(each) >= _SHORTEST:
+            text = text.replace(each, "…")
+    return _SIGNED.sub(r"\1=…", text)
+
+
+def location(place: str) -> str:
+    """What a person means by a place: a location as it is, or that of a named warehouse, with what follows the name.
+
+    Raises `Invalid` where a name is also that of a file or directory here, or for a file that cannot be used.
+    """
+    if "://" in place or place.startswith(("/", ".", "~", "file:")) or not place.strip():
+        return place
+    name, slash, below = place.partition("/")
+    found = current().warehouses.get(name)
+    if found is None:
+        return place
+    if os.path.lexists(name):
+        raise Invalid(
+            "{name} is a warehouse of the settings file, and a file or directory here.",
+            name=name,
+            path=current().path,
+            remedy=told("Write ./{place}, or the location: {location}.", place=place, location=found.location),
+        )
+    return f"{found.location.rstrip('/')}{slash}{below}"
+
+
+def current() -> SettingsFile:
+    """What the file says now. Raises `Invalid` or `Corrupt`, which name the file and the key."""
+    global _read
+    path, is_named = config_file()
+    try:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            seen = (str(path), found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode)
+            if _read is not None and _read[0] == seen:
+                return _read[1]
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError as error:
+        if is_named:
+            raise NotFound(
+                "There is no settings file.",
+                path=str(path),
+                remedy="Correct SNAPSCOPE_CONFIG, or unset it.",
+            ) from error
+        return SettingsFile(str(path), {}, {})
+    except OSError as error:
+        raise Corrupt("The settings file cannot be read: {why}.", why=error.strerror, path=str(path)) from error
+    made = parsed(content, str(path), found)
+    _read = (seen, made)
+    return made
+
+
+# reading the file -----------------------------------------------------------------------------------------------------
+
+
+def parsed(content: bytes, path: str, status: os.stat_result) -> SettingsFile:
+    """The settings in a file's content. `status`: whose file it is, and who else can use it."""
+    import tomllib  # most users have no such file
+
+    if not stat.S_ISREG(status.st_mode) or len(content) > MOST_BYTES:
+        raise Corrupt("This is not a settings file: expected TOML text of at most 1 MB.", path=path)
+    if status.st_mode & stat.S_IWOTH:
+        raise Invalid(
+            "Every user of this machine can change the settings file, and so send your credentials elsewhere.",
+            path=path,
+            remedy=told("Run chmod go= {path}.", path=path),
+        )
+    try:
+        document = tomllib.loads(content.decode())
+    except ValueError as error:  # its message has a position and no value
+        raise Corrupt("The settings file is not valid TOML: {error}.", error=_position(error), path=path) from error
+    form = _Form(path, is_private=not status.st_mode & OTHERS and status.st_uid == os.geteuid())
+    form.refuse_unknown("", document, (WAREHOUSE, CATALOG))
+    warehouses = {name: form.warehouse(name, each) for name, each in form.tables(document, WAREHOUSE)}
+    catalogs = {name: form.catalog(name, each) for name, each in form.tables(document, CATALOG)}
+    seen: dict[str, str] = {}
+    for each in warehouses.values():
+        if (other := seen.setdefault(plain(each.location), each.name)) != each.name:
+            raise form.wrong(
+                f"{WAREHOUSE}.{each.name}.location", told("another location than that of {other}", other=other)
+            )
+    return SettingsFile(path, warehouses, catalogs)
+
+
+def _position(error: ValueError) -> str:
+    found = re.search(r"\(at [^()]*\)$", str(error))
+    return told("there is a mistake {where}", where=found[0][1:-1]) if found else told("it is not UTF-8 text")
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What a settings file may contain. `is_private`: only its owner, who is this user, can read it."""
+
+    path: str
+    is_private: bool
+
+    def wrong(self, key: str, expected: str) -> SnapscopeError:
+        return Invalid("{key} is not valid: expected {expected}.", key=key, expected=expected, path=self.path)
+
+    def refuse_unknown(self, where: str, found: Mapping[str, Any], known: tuple[str, ...]) -> None:
+        for key in found:
+            if key not in known:
+                close = nearest(key, known)
+                meant = told("Did you mean {close}?", close=close) if close else None
+                raise Invalid(
+                    "There is no setting {key}.",
+                    key=f"{where}{key}",
+                    path=self.path,
+                    remedy=meant or told("Settings there: {known}.", known=", ".join(known)),
+                )
+
+    def tables(self, document: Mapping[str, Any], kind: str) -> list[tuple[str, Mapping[str, Any]]]:
+        found = document.get(kind, {})
+        if not isinstance(found, dict):
+            raise self.wrong(kind, told("a table: [{kind}.NAME]", kind=kind))
+        for name, each in found.items():
+            if not _NAME.fullmatch(name):
+                raise self.wrong(f"{kind}.{name}", told("a name of letters, digits, _ and -"))
+            if not isinstance(each, dict):
+                raise self.wrong(f"{kind}.{name}", told("a table: [{kind}.NAME]", kind=kind))
+        return list(found.items())
+
+    def warehouse(self, name: str, found: Mapping[str, Any]) -> NamedWarehouse:
+        where = f"{WAREHOUSE}.{name}."
+        place = self._location(f"{where}location", found.get("location"))
+        protocol = place.partition("://")[0] if "://" in place else ""
+        taken = STORES.get(protocol, ())
+        everywhere = {key for keys in STORES.values() for key in keys}
+        for key in found:
+            if key in everywhere and key not in (*_OF_ANY, *taken):
+                store = told("{protocol}:// locations", protocol=protocol) if protocol else told("the local disk")
+                some = ", ".join(taken) or told("none")
+                raise Invalid(
+                    "{key} is not an option of {store}.", key=f"{where}{key}", store=store, path=self.path,
+                    remedy=told("Options there: {some}.", some=some),
+                )  # fmt: skip
+        self.refuse_unknown(where, found, (*_OF_ANY, *taken))
+        options = {key: self._value(f"{where}{key}", key, found[key]) for key in taken if key in found}
+        self._refuse_contradictions(where, options)
+        price, currency = found.get("price-per-gb-month"), found.get("currency")
+        if price is not None and (
+            not isinstance(price, int | float) or isinstance(price, bool) or not 0 <= price < math.inf
+        ):
+            raise self.wrong(f"{where}price-per-gb-month", told("a number, zero or more"))
+        if currency is not None and not (isinstance(currency, str) and price is not None and currency.strip()):
+            raise self.wrong(f"{where}currency", told("a text beside price-per-gb-month, such as 'EUR'"))
+        return NamedWarehouse(name, place, options, None if price is None else float(price), currency)
+
+    def _refuse_contradictions(self, where: str, options: Mapping[str, Any]) -> None:
+        ways = [key for key in ("anonymous", "profile", "access-key", "account-key", "sas-token", "connection-string",
+                                "credentials-file") if options.get(key)]  # fmt: skip
+        if len(ways) > 1:
+            raise self.wrong(
+                f"{where}{ways[1]}", told("only one way to identify yourself; {way} is another", way=ways[0])
+            )
+        for key, needs in (("secret-key", "access-key"), ("access-key", "secret-key"), ("session-token", "access-key")):
+            if key in options and needs not in options:
+                raise self.wrong(f"{where}{key}", told("{needs} beside it", needs=needs))
+
+    def catalog(self, name: str, found: Mapping[str, Any]) -> NamedCatalog:
+        where, kind = f"{CATALOG}.{name}.", str(found.get("type"))
+        if kind not in CATALOGS:
+            raise self.wrong(f"{where}type", told("one of {known}", known=", ".join(CATALOGS)))
+        needed, more = CATALOGS[kind]
+        self.refuse_unknown(where, found, ("type", *needed, *more))
+        for key in needed:
+            if key not in found:
+                raise self.wrong(f"{where}{key}", told("a value, which this type of catalog needs"))
+        return NamedCatalog(
+            name, kind, {key: self._value(f"{where}{key}", key, found[key]) for key in (*needed, *more) if key in found}
+        )
+
+    def _location(self, key: str, found: Any) -> str:
+        if not isinstance(found, str) or not found.strip():
+            raise self.wrong(key, told("a path or a URL"))
+        if "://" in found or found.startswith("file:"):
+            if "@" in found.partition("://")[2].partition("/")[0] and not found.startswith(("abfs:", "abfss:")):
+                raise self.wrong(key, told("a URL without credentials, which belong under keys of their own"))
+            return found
+        path = os.path.expanduser(found)
+        if not path.startswith("/"):
+            raise self.wrong(key, told("an absolute path: a settings file has no current directory"))
+        return path
+
+    def _value(self, key: str, name: str, found: Any) -> str | bool | Secret:
+        if isinstance(found, dict) and name in (*SECRETS, "access-key", "user"):
+            kind, text = next(iter(found.items()), ("", None))
+            if len(found) != 1 or kind not in _REFERENCES or not isinstance(text, str) or not text:
+                raise self.wrong(key, _EXAMPLE)
+            return Secret(kind, text, self.path)
+        if isinstance(found, bool) and name in (*_FLAGS, "lock-enabled"):
+            return found
+        if not isinstance(found, str) or not found or name in (*_FLAGS, "lock-enabled"):
+            is_flag = name in (*_FLAGS, "lock-enabled")
+            raise self.wrong(key, told("true or false") if is_flag else told("a text"))
+        if name not in SECRETS:
+            return found
+        if not self.is_private:
+            raise Invalid(
+                "{key} is a secret, and other users can read the settings file.",
+                key=key,
+                path=self.path,
+                remedy=told(
+                    "Run chmod go= {path}, or write {key} = {example}.",
+                    path=self.path,
+                    key=name,
+                    example=_EXAMPLE,
+                ),
+            )
+        return Secret("text", found, self.path)
