@@ -27,6 +27,7 @@ from core.catalog import list_tables
 from core.errors import Conflict, SnapscopeError
 from core.execution.journal import Journal
 from core.execution.table_lock import locked
+from core.formats import registry
 from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
 from core.formats.iceberg.locations import SCHEME, is_name
 from core.formats.paimon.retention import RULES
@@ -83,7 +84,7 @@ def of_group(group: str, places: Sequence[str] = ()) -> tuple[Finding, ...]:
         "python": _python,
         "engine": _engine,
         "stores": _stores,
-        "places": lambda: (found for place in places if not is_name(place) for found in _place(place)),
+        "places": lambda: (found for place in places if not registry.is_name(place) for found in _place(place)),
         "catalogs": lambda: _catalogs(places),
         "state": _state,
         "versions": _versions,
@@ -221,7 +222,12 @@ def _stores() -> Iterator[Finding]:
 
 
 def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
-    """The catalogs in pyiceberg's configuration, and those among `places`."""
+    """The catalogs of the settings file and of pyiceberg's configuration, and those among `places`."""
+    with contextlib.suppress(SnapscopeError):  # `_settings_file` reports it
+        own = [each.location for each in settings_file.current().catalogs.values()]
+        others = [place for place in places if registry.is_name(place) and not is_name(place)]
+        for place in dict.fromkeys([*own, *others]):
+            yield _reached("catalogs", place)
     if find_spec("pyiceberg") is None:
         remedy = told("Where you need it: {command}", command=extra_command("iceberg"))
         yield Finding("catalogs", "pyiceberg", OK, told("not installed: no catalog can be opened"), remedy)

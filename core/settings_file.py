@@ -27,11 +27,13 @@ from core.paths import OTHERS, config_file
 from core.units import nearest
 
 MOST_BYTES = 1 << 20
+OF_CATALOGS = "paimon://"
+"""How the name of a table in a catalog of this file begins; Iceberg's catalogs are in pyiceberg's configuration."""
 WAREHOUSE, CATALOG = "warehouse", "catalog"
 SECRETS = ("secret-key", "session-token", "account-key", "sas-token", "connection-string", "token", "password")
 _REFERENCES = ("env", "file")
 _TEXTS = ("endpoint", "region", "profile", "access-key", "account", "credentials-file")
-_FLAGS = ("path-style", "anonymous")
+_FLAGS = ("path-style", "anonymous", "lock-enabled")
 _KEYS = ("endpoint", "access-key", "secret-key", "session-token")
 STORES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("s3", "s3a"), ("region", "path-style", "profile", "anonymous", *_KEYS)),
@@ -41,7 +43,9 @@ STORES: Mapping[str, tuple[str, ...]] = {
 }
 """The options that a store takes, by the protocol of its locations."""
 _OF_ANY = ("location", "price-per-gb-month", "currency")
-CATALOGS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+CATALOGS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "paimon-jdbc": (("uri", "warehouse"), ("catalog-key", "lock-enabled")),
+}
 """By type of catalog, the keys that it needs and those that it may have."""
 _EXAMPLE = "{ env = 'NAME' } / { file = 'PATH' }"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
@@ -117,6 +121,10 @@ class NamedCatalog:
     type: str
     options: Mapping[str, str | bool | Secret]
 
+    @property
+    def location(self) -> str:
+        return f"{OF_CATALOGS}{self.name}"
+
     def text(self, key: str, default: str = "") -> str:
         """The value of an option as text; a secret is read now."""
         found = self.options.get(key, default)
@@ -160,19 +168,19 @@ def masked(text: str) -> str:
 
 
 def location(place: str) -> str:
-    """What a person means by a place: a location as it is, or that of a named warehouse, with what follows the name.
+    """What a person means by a place: a location as it is, or that of a named warehouse or catalog, with what follows.
 
     Raises `Invalid` where a name is also that of a file or directory here, or for a file that cannot be used.
     """
     if "://" in place or place.startswith(("/", ".", "~", "file:")) or not place.strip():
         return place
     name, slash, below = place.partition("/")
-    found = current().warehouses.get(name)
+    found = current().warehouses.get(name) or current().catalogs.get(name)
     if found is None:
         return place
     if os.path.lexists(name):
         raise Invalid(
-            "{name} is a warehouse of the settings file, and a file or directory here.",
+            "{name} is a name in the settings file, and that of a file or directory here.",
             name=name,
             path=current().path,
             remedy=told("Write ./{place}, or the location: {location}.", place=place, location=found.location),
@@ -229,6 +237,8 @@ def parsed(content: bytes, path: str, status: os.stat_result) -> SettingsFile:
     form.refuse_unknown("", document, (WAREHOUSE, CATALOG))
     warehouses = {name: form.warehouse(name, each) for name, each in form.tables(document, WAREHOUSE)}
     catalogs = {name: form.catalog(name, each) for name, each in form.tables(document, CATALOG)}
+    if twice := sorted(warehouses.keys() & catalogs.keys()):
+        raise form.wrong(f"{CATALOG}.{twice[0]}", told("another name than that of a warehouse"))
     seen: dict[str, str] = {}
     for each in warehouses.values():
         if (other := seen.setdefault(plain(each.location), each.name)) != each.name:
@@ -322,9 +332,10 @@ class _Form:
         for key in needed:
             if key not in found:
                 raise self.wrong(f"{where}{key}", told("a value, which this type of catalog needs"))
-        return NamedCatalog(
-            name, kind, {key: self._value(f"{where}{key}", key, found[key]) for key in (*needed, *more) if key in found}
-        )
+        taken = {key: self._value(f"{where}{key}", key, found[key]) for key in (*needed, *more) if key in found}
+        if re.search(r"(?i)//[^/]*@|[?&;](user|password|token)=", str(taken["uri"])):
+            raise self.wrong(f"{where}uri", told("a URL without credentials, which belong under keys of their own"))
+        return NamedCatalog(name, kind, taken)
 
     def _location(self, key: str, found: Any) -> str:
         if not isinstance(found, str) or not found.strip():
@@ -344,10 +355,10 @@ class _Form:
             if len(found) != 1 or kind not in _REFERENCES or not isinstance(text, str) or not text:
                 raise self.wrong(key, _EXAMPLE)
             return Secret(kind, text, self.path)
-        if isinstance(found, bool) and name in (*_FLAGS, "lock-enabled"):
+        if isinstance(found, bool) and name in _FLAGS:
             return found
-        if not isinstance(found, str) or not found or name in (*_FLAGS, "lock-enabled"):
-            is_flag = name in (*_FLAGS, "lock-enabled")
+        if not isinstance(found, str) or not found or name in _FLAGS:
+            is_flag = name in _FLAGS
             raise self.wrong(key, told("true or false") if is_flag else told("a text"))
         if name not in SECRETS:
             return found

@@ -85,7 +85,9 @@ def given_names() -> dict[str, str]:
     """Return the names that the settings file gives to warehouses, by location; none if it cannot be read, which
     `places` and every opening of a remote location report."""
     try:
-        return {each.location: each.name for each in settings_file.current().warehouses.values()}
+        found = settings_file.current()
+        names = {each.location: each.name for each in found.warehouses.values()}
+        return names | {each.location: each.name for each in found.catalogs.values()}
     except SnapscopeError:
         return {}
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from core.errors import ErrorCode, Invalid, NotFound
 from core.formats.iceberg import locations as iceberg
+from core.formats.paimon import locations as paimon
 from core.formats.table_format import TableFormat
 from core.messages import listed, told
 from core.model.references import Heads
@@ -38,7 +39,7 @@ class Entry:
 
 
 FORMATS: tuple[Entry, ...] = (
-    Entry("paimon", "core.formats.paimon.format", "PaimonFormat"),
+    Entry("paimon", "core.formats.paimon.format", "PaimonFormat", paimon.is_name, paimon.is_name),
     Entry("iceberg", "core.formats.iceberg.format", "IcebergFormat", iceberg.claims, iceberg.is_name),
 )
 """In the order of detection: a Paimon table may contain Iceberg metadata of itself. A new format is added here."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from core.formats.table_format import TableRef
 
 MOST = 60
+CATALOGS = ("iceberg://", "paimon://")
 TABLE = ":material/table:"
 ICONS = {"paimon": ":material/table_rows:", "iceberg": ":material/ac_unit:"}
 CATALOG, DIRECTORY, DATABASE = ":material/menu_book:", ":material/warehouse:", ":material/folder_open:"
@@ -60,7 +61,7 @@ def names(places: Sequence[str], given: Mapping[str, str] | None = None) -> list
 
 
 def icon(place: str) -> str:
-    return CATALOG if place.startswith("iceberg://") else DIRECTORY
+    return CATALOG if place.startswith(CATALOGS) else DIRECTORY
 
 
 def label(text: str) -> str:

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from core import urls
+from core import settings_file, urls
+from core.errors import ErrorCode, NotFound, Unsupported
 from core.formats.paimon import (
     consistency,
     expiration_dates,
@@ -38,7 +39,7 @@ from core.formats.paimon.plan import (
 )
 from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.read.holder_axis import has_changelogs
-from core.formats.table_format import Examined, FilesAt, Progress, TableFormat
+from core.formats.table_format import Examined, FilesAt, Listing, Progress, TableFormat
 from core.messages import Reason, counted, told
 from core.model import codes
 from core.model.actions import (
@@ -98,6 +99,30 @@ class PaimonFormat(TableFormat):
     @classmethod
     def at(cls, store: Store) -> PaimonFormat:
         return cls(store, PaimonManifests(store))
+
+    @classmethod
+    def opened(cls, location: str) -> PaimonFormat:
+        """Open a table by its name in a catalog."""
+        store = Store(_catalogs().directory(location))
+        if not cls.is_table(store):
+            raise NotFound(
+                "The catalog has the table {location}, but there is none in its directory.",
+                location=location,
+                path=store.location,
+                remedy="Repair the catalog with the table's own engine.",
+                code=ErrorCode.NO_TABLE,
+            )
+        return cls.at(store)
+
+    @classmethod
+    def listed(cls, location: str) -> Listing:
+        found: Listing = _catalogs().listed(location)
+        return found
+
+    @classmethod
+    def places(cls, named: Sequence[str]) -> tuple[str, ...]:
+        found: tuple[str, ...] = _catalogs().places(named) if settings_file.current().catalogs else ()
+        return found
 
     # --- reading
 
@@ -174,9 +199,27 @@ class PaimonFormat(TableFormat):
         return effects.of(plan)
 
     def why_not_here(self, plan: Plan, history: History) -> str | None:
+        if (managed := self._why_managed()) is not None:
+            return managed
         if not any(isinstance(each, CommitSnapshot) for each in plan.effects):
             return None
         why: str | None = _commits().why_not_here(self.store, plan, history)
+        return why
+
+    def refuse_apply(self) -> None:
+        if (why := self._why_managed()) is not None:
+            raise Unsupported(
+                "{why} Nothing was changed.",
+                why=why,
+                path=self.location,
+                remedy="Make the change with the table's own engine, through its catalog.",
+            )
+
+    def _why_managed(self) -> str | None:
+        """Return why only a catalog may change this table; None without one."""
+        if not settings_file.current().catalogs:
+            return None
+        why: str | None = importlib.import_module("core.formats.paimon.catalogs.jdbc").why_not_here(self.store)
         return why
 
     # --- running plans
@@ -233,6 +276,11 @@ class PaimonFormat(TableFormat):
 def _commits() -> ModuleType:
     """Import the planner of commits when one is planned: it encodes manifests, with a library that loads slowly."""
     return importlib.import_module("core.formats.paimon.plan.commits")
+
+
+def _catalogs() -> ModuleType:
+    """Import what reaches catalogs when one is named."""
+    return importlib.import_module("core.formats.paimon.catalogs.discovery")
 
 
 def _outside(path: str) -> Reason | None:

@@ -1,0 +1,1 @@
+"""Catalogs that list Paimon tables: a database over JDBC, and a REST server."""

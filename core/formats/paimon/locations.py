@@ -1,0 +1,34 @@
+"""Names in Paimon catalogs: `paimon://CATALOG/DATABASE/TABLE`. Loads no library."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, unquote
+
+from core.errors import Invalid
+from core.messages import told
+from core.settings_file import OF_CATALOGS
+
+SCHEME = OF_CATALOGS
+
+
+def is_name(location: str) -> bool:
+    """Return whether this is the name of a catalog, of a database in it, or of a table."""
+    return location.startswith(SCHEME)
+
+
+def url(catalog: str, *names: str) -> str:
+    """Return the name of a catalog, of a database, or of a table."""
+    return SCHEME + "/".join([catalog, *(quote(each, safe="") for each in names)])
+
+
+def parts(location: str) -> tuple[str, str, str]:
+    """Split a name into catalog, database and table; "" for missing parts. Raises `Invalid`."""
+    words = location.removeprefix(SCHEME).rstrip("/").split("/")
+    if len(words) > 3 or not all(words[1:]):
+        raise Invalid(
+            "{location!r} does not name a table in a catalog.",
+            location=location,
+            remedy=told("Write {scheme}CATALOG/DATABASE/TABLE.", scheme=SCHEME),
+        )
+    catalog, database, name = (*words, "", "")[:3]
+    return catalog, unquote(database), unquote(name)

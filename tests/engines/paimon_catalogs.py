@@ -1,0 +1,91 @@
+"""Real catalogs of Java Paimon 1.4: its JDBC catalog on SQLite, and the REST server of its own tests.
+
+    write(jdbc(database, warehouse), "shop.orders", 3)     # three commits of one row each
+    with rest_server(directory, "token") as url:
+        write(rest(url, "token"), "shop.orders", 3)
+
+Invariant: nothing here judges. Whatever is not available raises `Missing`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.engines.java import JAVA_FLAGS, compiled, fetched, find_java, from_pyspark
+from tests.engines.paimon_java import POM, RELEASES
+
+HERE = Path(__file__).resolve().parent
+VERSION = "1.4.2"
+WAREHOUSE, PREFIX = "main", "lake"  # what the REST server calls its only warehouse, and the prefix that it asks for
+
+
+@functools.cache
+def _class_path() -> str:
+    words = ["dependency:copy", f"-Dpaimon.artifact={RELEASES[VERSION]}", f"-Dpaimon.version={VERSION}", "-Djars={}"]
+    beside = fetched(
+        "paimon-catalogs", HERE / "catalogs-pom.xml", ["dependency:copy-dependencies", "-DoutputDirectory={}"]
+    )
+    jars = [*beside, *fetched(f"paimon-{VERSION}", POM, words), *from_pyspark()]
+    return compiled("classes-catalogs", HERE / "PaimonCatalogs.java", jars, lambda _: None, VERSION)
+
+
+def _command(*words: str) -> list[str]:
+    java, _ = find_java()
+    return [java, *JAVA_FLAGS, "-cp", _class_path(), "PaimonCatalogs", *words]
+
+
+def _run(*words: str) -> list[str]:
+    done = subprocess.run(_command(*words), capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return done.stdout.splitlines()
+
+
+def jdbc(database: Path, warehouse: str | os.PathLike[str], *more: str) -> str:
+    """The options of a JDBC catalog on SQLite."""
+    return ",".join(["metastore=jdbc", f"uri=jdbc:sqlite:{database}", f"warehouse={os.fspath(warehouse)}", *more])
+
+
+def rest(url: str, token: str) -> str:
+    """The options of a REST catalog."""
+    return f"metastore=rest,uri={url},warehouse={WAREHOUSE},token.provider=bear,token={token}"
+
+
+def write(options: str, table: str, commits: int) -> tuple[str, str, str]:
+    """Create a table if it is missing and make commits of one row (0, 1, …). Returns its location, the class that
+    commits, and whether a lock is taken."""
+    location, how, lock = _run("write", options, table, str(commits))
+    return location, how, lock
+
+
+def create_databases(options: str, *names: str) -> None:
+    _run("databases", options, *names)
+
+
+def rows(options: str, table: str) -> list[int]:
+    """The ids of all rows, sorted."""
+    (found,) = _run("rows", options, table)
+    return [int(each) for each in found.split(",") if each]
+
+
+@contextmanager
+def rest_server(directory: Path, token: str) -> Iterator[str]:
+    """Yield the URL of a REST catalog server whose tables lie in a directory."""
+    with subprocess.Popen(
+        _command("serve", str(directory), token), stdin=-1, stdout=-1, stderr=-3, text=True
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        try:
+            url = server.stdout.readline().strip()
+            if not url:
+                raise RuntimeError("Paimon's REST server does not start")
+            yield url.rstrip("/")
+        finally:
+            server.stdin.close()
+            server.terminate()
