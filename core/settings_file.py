@@ -45,6 +45,7 @@ STORES: Mapping[str, tuple[str, ...]] = {
 _OF_ANY = ("location", "price-per-gb-month", "currency")
 CATALOGS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "paimon-jdbc": (("uri", "warehouse"), ("catalog-key", "lock-enabled")),
+    "paimon-rest": (("uri",), ("warehouse", "token")),
 }
 """By type of catalog, the keys that it needs and those that it may have."""
 _EXAMPLE = "{ env = 'NAME' } / { file = 'PATH' }"

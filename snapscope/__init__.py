@@ -69,8 +69,8 @@ def open(location: str, *, branch: str = "main", zone: str = "UTC", read_only: b
 
     Args:
         location: the table's path, URL (`s3://bucket/shop.db/orders`) or name in a catalog
-            (`iceberg://CATALOG/namespace/table`), or one that begins with a warehouse's name in the settings file
-            (`prod/shop.db/orders`).
+            (`iceberg://CATALOG/namespace/table`, `paimon://CATALOG/database/table`), or one that begins with a
+            warehouse's name in the settings file (`prod/shop.db/orders`).
         branch: the branch that all queries and plans use.
         zone: the time zone for times passed as text without a zone, such as `Asia/Shanghai`. Results are always in UTC.
         read_only: reject `apply`, `resume` and `undo` on this table.

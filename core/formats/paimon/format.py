@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from core import settings_file, urls
-from core.errors import ErrorCode, NotFound, Unsupported
+from core.errors import Unsupported
 from core.formats.paimon import (
     consistency,
     expiration_dates,
@@ -73,6 +73,8 @@ class PaimonFormat(TableFormat):
 
     store: Store
     manifests: PaimonManifests = field(repr=False)
+    name: str | None = None
+    """The table's name in the catalog that commits to it, if only that may change the table."""
 
     resolve = staticmethod(time_travel.resolve)
     unwritten = staticmethod(time_travel.unwritten)
@@ -103,16 +105,8 @@ class PaimonFormat(TableFormat):
     @classmethod
     def opened(cls, location: str) -> PaimonFormat:
         """Open a table by its name in a catalog."""
-        store = Store(_catalogs().directory(location))
-        if not cls.is_table(store):
-            raise NotFound(
-                "The catalog has the table {location}, but there is none in its directory.",
-                location=location,
-                path=store.location,
-                remedy="Repair the catalog with the table's own engine.",
-                code=ErrorCode.NO_TABLE,
-            )
-        return cls.at(store)
+        store, name = _catalogs().opened(location)
+        return cls(store, PaimonManifests(store), name)
 
     @classmethod
     def listed(cls, location: str) -> Listing:
@@ -126,8 +120,13 @@ class PaimonFormat(TableFormat):
 
     # --- reading
 
+    @property
+    def location(self) -> str:
+        return self.name or self.store.location
+
     def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
-        return references.read(self.store, patience_s=patience_s, gone=gone)
+        found = references.read(self.store, patience_s=patience_s, gone=gone)
+        return dataclasses.replace(found, location=self.location) if self.name else found
 
     def history(self, heads: Heads, progress: Progress | None, *, changelogs: bool = False) -> History:
         wide = changelogs or has_changelogs(heads)
@@ -217,9 +216,9 @@ class PaimonFormat(TableFormat):
 
     def _why_managed(self) -> str | None:
         """Return why only a catalog may change this table; None without one."""
-        if not settings_file.current().catalogs:
+        if not self.name and not settings_file.current().catalogs:
             return None
-        why: str | None = importlib.import_module("core.formats.paimon.catalogs.jdbc").why_not_here(self.store)
+        why: str | None = _catalogs().why_not_here(self.store, self.name)
         return why
 
     # --- running plans

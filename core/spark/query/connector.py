@@ -191,7 +191,7 @@ def _paimon(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str]
     holder = history.holders[history.position(at.point)]
     is_tag = holder.kind is HolderKind.TAG
     point = {"scan.tag-name": holder.name} if is_tag else {"scan.snapshot-id": str(at.snapshot.id)}
-    return point | {"branch": at.branch}, table.location  # even main: a table's options may name another
+    return point | {"branch": at.branch}, table.store.location  # even main: a table's options may name another
 
 
 def _iceberg(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str], str]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from core import settings_file
 from core.errors import ErrorCode, NotFound, SnapscopeError
+from core.formats.paimon import layout
 from core.formats.paimon.capabilities import PAIMON
-from core.formats.paimon.catalogs import jdbc
+from core.formats.paimon.catalogs import jdbc, rest
 from core.formats.paimon.locations import SCHEME, parts, url
 from core.formats.table_format import Listing, TableRef
 from core.messages import told
 from core.model.codes import Fault
 from core.model.references import Problem
 from core.settings_file import NamedCatalog
+from core.storage.store import Store
 
 
 def named(name: str) -> NamedCatalog:
@@ -39,27 +41,55 @@ def listed(location: str) -> Listing:
     catalog, database, name = parts(location)
     if not catalog:
         return _of_all()
-    found = named(catalog)
-    tables, problems = _tables(found, database)
-    if name:
-        tables = [each for each in tables if each.name == name]
-    if (name and not tables) or (database and not tables and not problems and database not in jdbc.databases(found)):
+    tables: list[TableRef] = []
+    problems: list[Problem] = []
+    for each in _tables(named(catalog), database):
+        if isinstance(each, Problem):
+            problems.append(each)
+        elif name in ("", each.name):
+            tables.append(each)
+    if name and not tables:
         raise missing(location)
     return Listing(location.rstrip("/"), tuple(tables), tuple(problems))
 
 
-def directory(location: str) -> str:
-    """Return where the table of this name lies. Raises `NotFound` if its catalog does not have it."""
+def opened(location: str) -> tuple[Store, str | None]:
+    """Return where the table of this name lies, and the name if only its catalog may change it.
+
+    Raises `NotFound` if the catalog does not have it, or if it is not in its directory.
+    """
     catalog, database, name = parts(location)
-    found = named(catalog)
-    if not name or (database, name) not in jdbc.tables(found):
+    found, schema = named(catalog), None
+    if not name:
         raise missing(location)
-    return jdbc.location(found, database, name)
+    if found.type == rest.TYPE:
+        path, schema = rest.Client(found).table(database, name)
+        store, own = Store.named(path), url(catalog, database, name)
+    elif (database, name) in jdbc.tables(found):
+        store, own = Store(jdbc.location(found, database, name)), None
+    else:
+        raise missing(location)
+    known = {entry.name for entry in store.ls_if_there(layout.SCHEMA)}
+    if not known or (schema is not None and f"{layout.SCHEMA}-{schema}" not in known):
+        raise NotFound(
+            "The catalog has the table {location}, but its directory has no {schema}.",
+            location=location,
+            schema=f"{layout.SCHEMA}/{layout.SCHEMA}-{'<N>' if schema is None else schema}",
+            path=store.location,
+            remedy="Only tables whose files are Paimon's can be read; if they are, repair the catalog.",
+            code=ErrorCode.NO_TABLE,
+        )
+    return store, own
+
+
+def why_not_here(store: Store, name: str | None) -> str | None:
+    """Return why a table cannot be changed here: `name` in a REST catalog, or the lock of a JDBC catalog; else None."""
+    return rest.why_not_here(parts(name)[0]) if name else jdbc.why_not_here(store)
 
 
 def missing(location: str) -> NotFound:
-    catalog, database, name = parts(location)
-    if not name and not database:
+    catalog, database, _ = parts(location)
+    if not database:
         remedy = told("Add the table: {scheme}{catalog}/DATABASE/TABLE.", scheme=SCHEME, catalog=catalog)
     else:
         remedy = told("`snapscope tables {place}` lists the tables.", place=url(catalog))
@@ -73,24 +103,43 @@ def _of_all() -> Listing:
     problems: list[Problem] = []
     for catalog in settings_file.current().catalogs.values():
         try:
-            found, own = _tables(catalog, "")
+            for each in _tables(catalog, ""):
+                if isinstance(each, Problem):
+                    problems.append(each)
+                else:
+                    database = f"{catalog.name}.{each.database}"
+                    tables.append(TableRef(database, each.name, each.location, each.format))
         except SnapscopeError as error:
             problems.append(Problem(catalog.name, told("a catalog that answers"), error.message, code=Fault.UNLISTED))
-            continue
-        tables += [TableRef(f"{catalog.name}.{each.database}", each.name, each.location, each.format) for each in found]
-        problems += own
     return Listing(SCHEME, tuple(tables), tuple(problems))
 
 
-def _tables(catalog: NamedCatalog, only: str) -> tuple[list[TableRef], list[Problem]]:
-    """List the tables of one catalog, in one database if it is given. A name that cannot be used is a problem."""
-    tables: list[TableRef] = []
-    problems: list[Problem] = []
+def _tables(catalog: NamedCatalog, only: str) -> Iterator[TableRef | Problem]:
+    """Yield the tables of one catalog, in one database if it is given, and what cannot be listed or used."""
+    return _of_server(catalog, only) if catalog.type == rest.TYPE else _of_database(catalog, only)
+
+
+def _of_server(catalog: NamedCatalog, only: str) -> Iterator[TableRef | Problem]:
+    client = rest.Client(catalog)
+    for database in [only] if only else client.databases():
+        try:
+            names = client.tables(database)
+        except SnapscopeError as error:
+            if only:
+                raise
+            yield Problem(database, told("a database that can be listed"), error.message, code=Fault.UNLISTED)
+            continue
+        for name in names:
+            yield TableRef(database, name, url(catalog.name, database, name), PAIMON.format)
+
+
+def _of_database(catalog: NamedCatalog, only: str) -> Iterator[TableRef | Problem]:
+    if only and only not in jdbc.databases(catalog):
+        raise missing(url(catalog.name, only))
     for database, name in jdbc.tables(catalog):
         if only in ("", database):
             try:
-                tables.append(TableRef(database, name, jdbc.location(catalog, database, name), PAIMON.format))
+                yield TableRef(database, name, jdbc.location(catalog, database, name), PAIMON.format)
             except SnapscopeError as error:
                 expected = told("a name that a directory can have")
-                problems.append(Problem(f"{database}.{name}", expected, error.message, code=Fault.UNLISTED))
-    return tables, problems
+                yield Problem(f"{database}.{name}", expected, error.message, code=Fault.UNLISTED)

@@ -1,0 +1,154 @@
+"""Paimon's REST catalog, read only: which tables a server lists, and where each of them lies.
+
+The server decides about commits (`CatalogSnapshotCommit`), so its tables are never changed here. Their files are read
+from the table's path, with the options that the settings file has for that location.
+Source: `RESTApi`, `ResourcePaths`, `ConfigResponse` of Paimon 1.4.
+
+Invariant: only GET requests are sent, only to the server that the settings file names; a redirect is an error, because
+it would take the token elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from http.client import HTTPException
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
+from core.messages import told
+from core.settings_file import NamedCatalog, masked
+
+TYPE = "paimon-rest"
+TIMEOUT_S = 20.0  # of one request
+MOST_BYTES = 64 << 20  # of one answer
+MOST_PAGES = 100_000
+_MOST_SAID = 300  # characters of a server's message
+_HEADER = "header."
+_CHECK = told("Check its uri, warehouse and token in the settings file, and the connection.")
+
+
+class Client:
+    """A server, asked for its configuration."""
+
+    def __init__(self, catalog: NamedCatalog) -> None:
+        self._catalog, self._uri = catalog, catalog.text("uri").rstrip("/")
+        if not self._uri.startswith(("http://", "https://")):
+            raise Unsupported(
+                "The uri of the catalog {name} is not an http:// or https:// URL.", name=catalog.name, path=self._uri
+            )
+        self._opener = urllib.request.build_opener(_NoRedirect())
+        self._headers: dict[str, str] = {}
+        warehouse = catalog.text("warehouse")
+        found = self._get("/v1/config", {"warehouse": warehouse} if warehouse else {})
+        options = {**_texts(found, "defaults"), **_texts(found, "overrides")}
+        self._headers = {
+            name.removeprefix(_HEADER): value
+            for name, value in options.items()
+            if name.startswith(_HEADER) and value.isprintable()
+        }
+        self._base = "/".join(["/v1", *([quote(prefix, safe="")] if (prefix := options.get("prefix")) else [])])
+
+    def databases(self) -> list[str]:
+        return sorted(self._names(f"{self._base}/databases", "databases"))
+
+    def tables(self, database: str) -> list[str]:
+        """Return the names of a database's tables. Raises `NotFound` if there is no such database."""
+        return sorted(self._names(f"{self._base}/databases/{quote(database, safe='')}/tables", "tables"))
+
+    def table(self, database: str, name: str) -> tuple[str, int]:
+        """Return a table's path and the id of its schema. Raises `NotFound` if there is no such table."""
+        where = f"{self._base}/databases/{quote(database, safe='')}/tables/{quote(name, safe='')}"
+        found = self._get(where)
+        path, schema = found.get("path"), found.get("schemaId")
+        if not isinstance(path, str) or not path or type(schema) is not int:
+            raise self._odd(where, told("a table with its path and schemaId"))
+        return path, schema
+
+    def _names(self, where: str, key: str) -> Iterator[str]:
+        page, seen = "", set[str]()
+        for _ in range(MOST_PAGES):
+            found = self._get(where, {"pageToken": page} if page else {})
+            names = found.get(key) or []
+            if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+                raise self._odd(where, told("a list of names"))
+            yield from names
+            page = found.get("nextPageToken") or ""
+            if not page:
+                return
+            if not isinstance(page, str) or page in seen:
+                raise self._odd(where, told("another page of names"))
+            seen.add(page)
+        raise self._odd(where, told("an end of the pages"))
+
+    def _get(self, where: str, parameters: Mapping[str, str] | None = None) -> Mapping[str, Any]:
+        url = f"{self._uri}{where}" + (f"?{urlencode(parameters)}" if parameters else "")
+        request = urllib.request.Request(url, headers={**self._headers, "Accept": "application/json"})
+        if "token" in self._catalog.options:
+            request.add_unredirected_header("Authorization", f"Bearer {self._catalog.text('token')}")
+        try:
+            with self._opener.open(request, timeout=TIMEOUT_S) as answer:
+                content: bytes = answer.read(MOST_BYTES + 1)
+        except urllib.error.HTTPError as error:
+            raise self._refused(error, url) from error
+        except (OSError, HTTPException, ValueError) as error:
+            raise Corrupt(
+                "The catalog {name} did not answer: {error}.",
+                name=self._catalog.name,
+                error=masked(str(getattr(error, "reason", None) or error)),
+                path=url,
+                remedy=_CHECK,
+            ) from error
+        try:
+            found = json.loads(content) if len(content) <= MOST_BYTES else None
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise self._odd(where, told("a JSON object"))
+        return found
+
+    def _refused(self, error: urllib.error.HTTPError, url: str) -> SnapscopeError:
+        with error:
+            try:
+                found = json.loads(error.read(MOST_BYTES))
+            except (OSError, HTTPException, ValueError, RecursionError):
+                found = None
+        said = str(found.get("message") or "") if isinstance(found, dict) else ""
+        if error.code == 404 and isinstance(found, dict) and found.get("resourceType") in ("DATABASE", "TABLE"):
+            return NotFound(
+                "The catalog {name} answers: {said}", name=self._catalog.name, said=masked(said[:_MOST_SAID]), path=url
+            )
+        return Corrupt(
+            "The catalog {name} rejected the request: HTTP {status} {said}",
+            name=self._catalog.name,
+            status=error.code,
+            said=masked(said[:_MOST_SAID] or str(error.reason)),
+            path=url,
+            remedy=_CHECK,
+        )
+
+    def _odd(self, where: str, expected: str) -> Corrupt:
+        return Corrupt(
+            "The catalog {name} did not answer as a Paimon REST catalog: expected {expected}.",
+            name=self._catalog.name,
+            expected=expected,
+            path=f"{self._uri}{where}",
+            remedy=_CHECK,
+        )
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: object, **__: object) -> None:
+        return None
+
+
+def why_not_here(catalog: str) -> str:
+    return told("Commits to this table go through the catalog {name}, which Snapscope only reads.", name=catalog)
+
+
+def _texts(found: Mapping[str, Any], key: str) -> dict[str, str]:
+    values = found.get(key) or {}
+    return {name: each for name, each in values.items() if isinstance(each, str)} if isinstance(values, dict) else {}

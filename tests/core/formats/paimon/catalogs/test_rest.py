@@ -1,0 +1,188 @@
+"""Paimon's REST catalog, as a server of a few lines answers; a real one is asked in tests/interop."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from core.catalog import list_tables
+from core.cli import main
+from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
+from core.execution.apply import apply
+from core.formats.paimon.catalogs import rest
+from core.model.actions import CreateTag
+from core.table import open_table
+from tests.support.formats.paimon.tables import four_commits
+
+TOKEN = "marker-secret"
+Answer = Callable[[str, dict[str, str]], tuple[int, Any]]
+
+
+class Server(ThreadingHTTPServer):
+    """Answers by `answer`; `asked` are (method, path with query, headers)."""
+
+    daemon_threads = True
+    answer: Answer
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked: list[tuple[str, str, dict[str, str]]] = []
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        self.server.asked.append((self.command, self.path, dict(self.headers)))
+        parts = urlsplit(self.path)
+        status, found = self.server.answer(parts.path, {name: each[0] for name, each in parse_qs(parts.query).items()})
+        content = found if isinstance(found, bytes) else json.dumps(found).encode()
+        self.send_response(status)
+        if status == 307:
+            self.send_header("Location", found)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def missing(kind: str) -> tuple[int, Any]:
+    return 404, {"resourceType": kind, "message": f"{kind} does not exist.", "code": 404}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """Two databases, one of them closed; the names of the other come in two pages."""
+    root = four_commits(tmp_path / "any" / "where").root
+
+    def answer(path: str, query: dict[str, str]) -> tuple[int, Any]:
+        match path.removeprefix("/v1/").split("/"):
+            case ["config"]:
+                return 200, {"defaults": {"prefix": "no", "header.X-Own": "1"}, "overrides": {"prefix": "a/b"}}
+            case ["a%2Fb", "databases"]:
+                return 200, {"databases": ["shop", "closed"], "nextPageToken": None}
+            case ["a%2Fb", "databases", "shop", "tables"]:
+                first = "pageToken" not in query
+                return 200, {"tables": ["orders"] if first else ["clicks/x"], "nextPageToken": "2" if first else None}
+            case ["a%2Fb", "databases", "closed", "tables"]:
+                return 403, {"message": f"not for {TOKEN}", "code": 403}
+            case ["a%2Fb", "databases", "shop", "tables", "orders"]:
+                return 200, {"name": "orders", "path": str(root), "schemaId": 0, "schema": {}}
+            case ["a%2Fb", "databases", "shop", "tables", "clicks%2Fx"]:
+                return 200, {"name": "clicks/x", "path": str(tmp_path), "schemaId": 0}
+            case ["a%2Fb", "databases", "shop", "tables", "newer"]:
+                return 200, {"name": "newer", "path": str(root), "schemaId": 9}
+            case ["a%2Fb", "databases", "shop", _, _]:
+                return missing("TABLE")
+        return missing("DATABASE")
+
+    with Server() as found:
+        found.answer = answer
+        thread = threading.Thread(target=found.serve_forever)
+        thread.start()
+        configure(found.url)
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+def configure(url: str, *more: str) -> None:
+    Path(os.environ["SNAPSCOPE_CONFIG"]).write_text(
+        "\n".join(["[catalog.meta]", "type = 'paimon-rest'", f"uri = '{url}/'", f"token = '{TOKEN}'", *more])
+    )
+
+
+def test_tables_are_listed_page_by_page(server: Server) -> None:
+    configure(server.url, "warehouse = 'a&b'")
+    found = list_tables("paimon://meta")
+    assert [each.location for each in found.tables] == ["paimon://meta/shop/clicks%2Fx", "paimon://meta/shop/orders"]
+    assert [each.path for each in found.problems] == ["closed"]
+    assert "HTTP 403 not for …" in found.problems[0].sentence()
+    assert server.asked[0][1] == "/v1/config?warehouse=a%26b"
+    assert {headers["Authorization"] for _, _, headers in server.asked} == {f"Bearer {TOKEN}"}
+    assert {headers.get("X-Own") for _, _, headers in server.asked[1:]} == {"1"}
+    assert not any(TOKEN in path for _, path, _ in server.asked)
+
+
+def test_a_table_is_opened_by_its_path_and_read_only(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    table = open_table("paimon://meta/shop/orders")
+    assert table.location == table.heads().location == "paimon://meta/shop/orders"
+    assert len(table.heads().main.snapshots) == 4
+    plan = table.preview(CreateTag("v9", 2), 0)
+    before = len(server.asked)
+    with pytest.raises(Unsupported, match=r"which Snapscope only reads\. Nothing was changed"):
+        apply(table, plan, settle_s=0)
+    assert main(["create-tag", "paimon://meta/shop/orders", "--name", "v9", "--snapshot", "2", "--yes"]) == 1
+    said = capsys.readouterr()
+    assert "through its catalog" in said.err
+    assert TOKEN not in said.out + said.err
+    assert {method for method, _, _ in server.asked} == {"GET"}
+    assert len(server.asked) == before + 2, "one opening asks for the configuration and the table"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("shop/none", "TABLE does not exist"),
+        ("none/none", "DATABASE does not exist"),
+        ("shop/clicks%2Fx", "its directory has no schema/schema-0"),
+        ("shop/newer", "its directory has no schema/schema-9"),
+        ("shop", "There is no table"),
+    ],
+)
+def test_what_is_not_there_is_not_found(server: Server, name: str, said: str) -> None:
+    with pytest.raises(NotFound, match=said):
+        open_table(f"paimon://meta/{name}")
+
+
+@pytest.mark.parametrize(
+    ("status", "found", "said"),
+    [
+        (200, b"<html>", "expected a JSON object"),
+        (200, [], "expected a JSON object"),
+        (200, b"[" * 100_000, "expected a JSON object"),
+        (200, {"databases": "x"}, "expected a list of names"),
+        (200, {"databases": [], "nextPageToken": "again"}, "expected another page of names"),
+        (200, {"databases": [], "nextPageToken": 1}, "expected another page of names"),
+        (500, b"", "HTTP 500"),
+        (404, b"", "HTTP 404"),
+        (307, "http://127.0.0.1:1/", "HTTP 307"),
+    ],
+)
+def test_an_answer_of_another_form_is_an_error(server: Server, status: int, found: object, said: str) -> None:
+    server.answer = lambda path, _: (200, {}) if path == "/v1/config" else (status, found)
+    with pytest.raises(Corrupt, match=said) as told:
+        list_tables("paimon://meta")
+    assert TOKEN not in f"{told.value} {vars(told.value)}"
+    assert told.value.path == f"{server.url}/v1/databases" or "pageToken" in str(told.value.path)
+    assert [each.path for each in list_tables("paimon://").problems] == ["meta"]
+
+
+def test_a_server_that_is_not_there_is_an_error() -> None:
+    configure("http://127.0.0.1:1")
+    with pytest.raises(Corrupt, match="did not answer"):
+        list_tables("paimon://meta")
+
+
+@pytest.mark.parametrize("uri", ["ftp://host", "/etc", "file:///etc"])
+def test_other_schemes_are_refused(uri: str) -> None:
+    configure(uri)
+    with pytest.raises(SnapscopeError, match="http"):
+        list_tables("paimon://meta")
+
+
+def test_too_large_an_answer_is_an_error(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest, "MOST_BYTES", 10)
+    with pytest.raises(Corrupt, match="expected a JSON object"):
+        list_tables("paimon://meta")
