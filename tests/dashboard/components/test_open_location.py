@@ -22,6 +22,8 @@ ELSEWHERE = (
     "github://someone:repository@main/",
     "http://127.0.0.1:9/lake",
     "iceberg://prod",
+    "paimon://prod",
+    "paimon://",
     "iceberg://",
     "file:///etc",
     "/etc",
@@ -97,6 +99,11 @@ def by_address(page: str, **address: str) -> Page:
 
 @pytest.mark.parametrize("place", ELSEWHERE)
 def test_an_address_opens_no_place_that_is_not_served(place: str, opened: list[str]) -> None:
+    """Not even one that the settings file names."""
+    Path(os.environ["SNAPSCOPE_CONFIG"]).write_text(
+        "[catalog.prod]\ntype = 'paimon-rest'\nuri = 'http://127.0.0.1:9'\n"
+        "[warehouse.s3]\nlocation = 's3://bucket/lake'\n"
+    )
     page = by_address("timeline", warehouse=place, table="shop.clicks")
     assert opened == []
     assert words.OPEN_TITLE in page.text

@@ -3,6 +3,8 @@ others."""
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,6 +84,36 @@ def test_one_tree_of_both_formats_and_of_catalogs(
     said = capsys.readouterr().out
     assert [said.count(f'"format": "{each}"') for each in ("paimon", "iceberg")] == [1, 2]
     assert "did not answer" in said
+
+
+def test_a_catalog_of_the_settings_file_stands_in_the_tree(
+    open_page: Callable[..., Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a table whose writers lock: its pages show everything, and say why nothing can be changed."""
+    table = TableBuilder(tmp_path / "w" / "shop.db" / "clicks")
+    table.commit([table.file(10)])
+    table.commit([table.file(20)])
+    with sqlite3.connect(tmp_path / "catalog.db") as database:
+        database.execute("CREATE TABLE paimon_tables (catalog_key, database_name, table_name)")
+        database.execute("CREATE TABLE paimon_database_properties (catalog_key, database_name)")
+        database.execute("INSERT INTO paimon_tables VALUES ('jdbc', 'shop', 'clicks')")
+    database.close()
+    Path(os.environ["SNAPSCOPE_CONFIG"]).write_text(
+        f"[catalog.meta]\ntype = 'paimon-jdbc'\nuri = 'jdbc:sqlite:{tmp_path}/catalog.db'\n"
+        f"warehouse = '{tmp_path}/w'\nlock-enabled = true\n"
+    )
+    page = open_page("timeline", None)
+    assert "meta" in [each.label for each in page.test.expander]
+    page.test.session_state["tree.place.paimon://meta"] = True
+    page.run()
+    page.test.button(key="tree.table.paimon://meta.shop.clicks").click()
+    page.run()
+    address = page.test.query_params
+    assert (address["warehouse"], address["table"]) == ("paimon://meta", "shop.clicks")
+    assert "shop. clicks" in page.text
+    monkeypatch.setenv("SNAPSCOPE_WRITE", "1")
+    page = open_page("retention", "paimon://meta", writes=True, table="shop.clicks", keep_max="1", keep_min="1")
+    assert "Writers of the catalog meta take its lock" in page.text
 
 
 def test_names_of_others_steer_no_label_and_no_caption(tmp_path: Path, open_page: Callable[..., Page]) -> None:
