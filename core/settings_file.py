@@ -25,6 +25,7 @@ from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
 from core.messages import told
 from core.paths import OTHERS, config_file
 from core.units import nearest
+from core.urls import typed_path
 
 MOST_BYTES = 1 << 20
 OF_CATALOGS = "paimon://"
@@ -237,7 +238,7 @@ def parsed(content: bytes, path: str, status: os.stat_result) -> SettingsFile:
     form = _Form(path, is_private=not status.st_mode & OTHERS and status.st_uid == os.geteuid())
     form.refuse_unknown("", document, (WAREHOUSE, CATALOG))
     warehouses = {name: form.warehouse(name, each) for name, each in form.tables(document, WAREHOUSE)}
-    catalogs = {name: form.catalog(name, each) for name, each in form.tables(document, CATALOG)}
+    catalogs = {name: form.catalog(name, each, warehouses) for name, each in form.tables(document, CATALOG)}
     if twice := sorted(warehouses.keys() & catalogs.keys()):
         raise form.wrong(f"{CATALOG}.{twice[0]}", told("another name than that of a warehouse"))
     seen: dict[str, str] = {}
@@ -324,7 +325,7 @@ class _Form:
             if key in options and needs not in options:
                 raise self.wrong(f"{where}{key}", told("{needs} beside it", needs=needs))
 
-    def catalog(self, name: str, found: Mapping[str, Any]) -> NamedCatalog:
+    def catalog(self, name: str, found: Mapping[str, Any], warehouses: Mapping[str, NamedWarehouse]) -> NamedCatalog:
         where, kind = f"{CATALOG}.{name}.", str(found.get("type"))
         if kind not in CATALOGS:
             raise self.wrong(f"{where}type", told("one of {known}", known=", ".join(CATALOGS)))
@@ -336,12 +337,18 @@ class _Form:
         taken = {key: self._value(f"{where}{key}", key, found[key]) for key in (*needed, *more) if key in found}
         if re.search(r"(?i)//[^/]*@|[?&;](user|password|token)=", str(taken["uri"])):
             raise self.wrong(f"{where}uri", told("a URL without credentials, which belong under keys of their own"))
+        if kind == "paimon-jdbc":  # a REST server calls its warehouses as it likes
+            place = str(taken["warehouse"])
+            near = warehouses.get(place)
+            taken["warehouse"] = near.location if near else self._location(f"{where}warehouse", place)
         return NamedCatalog(name, kind, taken)
 
     def _location(self, key: str, found: Any) -> str:
         if not isinstance(found, str) or not found.strip():
             raise self.wrong(key, told("a path or a URL"))
-        if "://" in found or found.startswith("file:"):
+        if found.startswith("file:"):
+            return typed_path(found)
+        if "://" in found:
             if "@" in found.partition("://")[2].partition("/")[0] and not found.startswith(("abfs:", "abfss:")):
                 raise self.wrong(key, told("a URL without credentials, which belong under keys of their own"))
             return found

@@ -13,7 +13,7 @@ from core.cli.command import Command
 
 
 def _tables() -> Command:
-    places = argument("warehouse", "a path, a URL, or iceberg://CATALOG", "PLACE", many=True)
+    places = argument("warehouse", "a path, a URL, a catalog, or a name of the settings file", "PLACE", many=True)
     return Command("tables", "listings:tables", "List the tables of warehouses and catalogs.", [places, *has.output()])
 
 

@@ -72,6 +72,19 @@ def test_a_name_that_is_also_a_directory_is_refused(
     assert told.value.path
 
 
+def test_urls_of_this_machine_are_paths(write: Write) -> None:
+    """As what is typed: `%20` is a space in a URL, and nothing else in the name of a table below it."""
+    write(
+        "[warehouse.a]\nlocation = 'file:///my%20lake/'\n"
+        "[catalog.b]\ntype = 'paimon-jdbc'\nuri = 'x'\nwarehouse = 'a'\n"
+        "[catalog.c]\ntype = 'paimon-jdbc'\nuri = 'x'\nwarehouse = 'file:/w%25'\n"
+    )
+    found = settings_file.current()
+    assert found.warehouses["a"].location.rstrip("/") == "/my lake"
+    assert found.catalogs["b"].text("warehouse").rstrip("/") == "/my lake"
+    assert found.catalogs["c"].text("warehouse") == "/w%"
+
+
 def test_the_nearest_named_warehouse_counts(write: Write) -> None:
     write("[warehouse.a]\nlocation = 's3a://lake'\n[warehouse.b]\nlocation = 's3://lake/b'\n")
     found = settings_file.current()
@@ -104,6 +117,13 @@ def test_the_nearest_named_warehouse_counts(write: Write) -> None:
         ("warehouse = 3", "a table: [warehouse.NAME]"),
         ("[warehouse]\na = 3", "a table"),
         ("[catalog.a]\ntype = 'x'", "catalog.a.type"),
+        ("[catalog.a]\ntype = 'paimon-jdbc'\nuri = 'x'", "catalog.a.warehouse"),
+        ("[catalog.a]\ntype = 'paimon-jdbc'\nuri = 'x'\nwarehouse = 'w'", "an absolute path"),
+        ("[catalog.a]\ntype = 'paimon-jdbc'\nuri = 'x'\nwarehouse = '/w'\ncatalogkey = 'w'", "catalog-key?"),
+        ("[catalog.a]\ntype = 'paimon-jdbc'\nuri = 'x'\nwarehouse = '/w'\nlock-enabled = 1", "true or false"),
+        ("[catalog.a]\ntype = 'paimon-rest'\nuri = 'http://me:marker-secret@host'", "without credentials"),
+        ("[catalog.a]\ntype = 'paimon-rest'\nuri = 'http://h?token=marker-secret'", "without credentials"),
+        ("[warehouse.a]\nlocation = '/a'\n[catalog.a]\ntype = 'paimon-rest'\nuri = 'x'", "another name"),
     ],
 )
 def test_what_is_not_valid_names_the_key(write: Write, text: str, said: str) -> None:

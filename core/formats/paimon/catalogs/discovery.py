@@ -66,7 +66,7 @@ def opened(location: str) -> tuple[Store, str | None]:
         path, schema = rest.Client(found).table(database, name)
         store, own = Store.named(path), url(catalog, database, name)
     elif (database, name) in jdbc.tables(found):
-        store, own = Store(jdbc.location(found, database, name)), None
+        store, own = Store.named(jdbc.location(found, database, name)), None
     else:
         raise missing(location)
     known = {entry.name for entry in store.ls_if_there(layout.SCHEMA)}

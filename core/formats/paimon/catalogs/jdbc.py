@@ -55,7 +55,8 @@ def location(catalog: NamedCatalog, database: str, name: str) -> str:
 
 
 def warehouse(catalog: NamedCatalog) -> str:
-    return settings_file.location(catalog.text("warehouse"))
+    """Return the location below which the catalog's tables lie."""
+    return catalog.text("warehouse")
 
 
 def why_not_here(store: Store) -> str | None:
@@ -64,7 +65,7 @@ def why_not_here(store: Store) -> str | None:
         if catalog.type != TYPE:
             continue
         base = warehouse(catalog)
-        is_local = "://" not in base or base.startswith("file:")
+        is_local = "://" not in base
         root = settings_file.plain(Store(base).location if is_local else base)
         is_locked = catalog.options.get(_LOCKED, not is_local)
         if is_locked and f"{settings_file.plain(store.location)}/".startswith(f"{root}/"):
