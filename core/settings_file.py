@@ -195,7 +195,7 @@ def current() -> SettingsFile:
     global _read
     path, is_named = config_file()
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=lambda name, how: os.open(name, how | os.O_NONBLOCK)) as file:  # never waits
             found = os.fstat(file.fileno())
             seen = (str(path), found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode)
             if _read is not None and _read[0] == seen:

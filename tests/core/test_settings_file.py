@@ -145,6 +145,14 @@ def test_damaged_files_are_refused(write: Write) -> None:
     refused(Corrupt)
 
 
+def test_a_pipe_is_refused_and_not_waited_for(write: Write, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config.toml", 0o600)
+    refused(Corrupt)
+    os.unlink(tmp_path / "config.toml")
+    (tmp_path / "config.toml").mkdir()
+    refused(Corrupt)
+
+
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644])
 def test_a_secret_in_a_file_that_others_can_read_is_refused(write: Write, mode: int) -> None:
     write(f"[warehouse.a]\nlocation = 's3://a'\naccess-key = 'me'\nsecret-key = '{SECRET}'", mode)
