@@ -344,16 +344,16 @@ def _settings_file() -> Finding:
         found = settings_file.current()
     except SnapscopeError as error:
         remedy = error.remedy or told("Correct the file: {path}.", path=error.path)
-        return Finding("state", "settings file", PROBLEM, error.message, remedy)
+        return Finding("state", "settings", PROBLEM, error.message, remedy)
     if not found.warehouses and not found.catalogs:
-        return Finding("state", "settings file", OK, told("{path} names nothing", path=found.path))
+        return Finding("state", "settings", OK, told("{path} names nothing", path=found.path))
     counts = joined(
         [
             counted(len(found.warehouses), "{count} warehouse", "{count} warehouses"),
             counted(len(found.catalogs), "{count} catalog", "{count} catalogs"),
         ]
     )
-    return Finding("state", "settings file", OK, told("{path}: {counts}", path=found.path, counts=counts))
+    return Finding("state", "settings", OK, told("{path}: {counts}", path=found.path, counts=counts))
 
 
 def _locks() -> Finding:
