@@ -152,7 +152,7 @@ def _written_with(line: Line, history: History | None) -> Mapping[int, int] | No
     )
     if at is None or at in history.incomplete:
         return None
-    counts = pc.value_counts(history.files_at(at)["schema_id"]).to_pylist()
+    counts = pc.value_counts(history.files_at(at, is_ordered=False)["schema_id"]).to_pylist()
     found = {each["values"]: each["counts"] for each in counts}
     return None if None in found else found
 

@@ -270,7 +270,7 @@ class _Twin:
         return gone, [self._copied(path) for path in _in_order(after - before)]
 
     def _paths(self, point: str) -> set[str]:
-        return set(self.source.files_at(self.source.position(point))["path"].to_pylist())
+        return set(self.source.files_at(self.source.position(point), is_ordered=False)["path"].to_pylist())
 
     def _copied(self, path: str) -> NewContentFile:
         """A copied data file of the source."""

@@ -169,7 +169,7 @@ def _scan(members: list[tuple[int, Frame]], query: str, columns: Sequence[AvroCo
         raise _Endless
     with tempfile.TemporaryDirectory(prefix="snapscope-avro-") as folder:
         head = members[0][1]
-        with open(f"{folder}/a.avro", "wb") as file:
+        with open(f"{folder}/a.avro", "wb", _WORTH_A_SCAN) as file:
             file.write(container.readable(head))
             for _, frame in members:
                 for block in frame.blocks:
@@ -328,11 +328,15 @@ def _spelling(record: tuple[str, ...], type_: Any, top: Container[tuple[str, ...
         value = _chosen((*record, each["name"]), top)
         if _not_null(each.get("type")) == "float":
             value = f"cast({value} as double)"  # keeps all digits: the column's current type may be double
-        text = f"encode({value}, 'hex')" if _is_binary(each.get("type")) else f"cast({value} as varchar)"
+        text = f"cast({value} as varchar)"
+        if _is_binary(each.get("type")):
+            text = f"encode({value}, 'hex')"
+        elif _not_null(each.get("type")) == "string":
+            text = value
         if _is_local(each.get("type")):
             text = f"rtrim({text}, 'Z')"
-        parts.append(f"concat('{each['field-id']}=', coalesce({text}, chr({ord(NOTHING)})))")
-    return f"concat_ws(chr({ord(JOINT)}), {', '.join(parts)})" if parts else "''"
+        parts.append(f"'{each['field-id']}=', coalesce({text}, chr({ord(NOTHING)}))")
+    return f"concat({f', chr({ord(JOINT)}), '.join(parts)})" if parts else "''"
 
 
 def _is_binary(type_: Any) -> bool:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import NotFound
+from core.formats import large_texts
 from core.storage.file_systems import DirectoryEntry
 from core.storage.store import Store
 
@@ -65,9 +66,13 @@ class TableLocation:
         is_known = self.store.is_local and not ABSOLUTE.match(self.prefix) and root.endswith(own)
         return root.removesuffix(own) if is_known else None
 
-    def is_named(self, locations: pa.Array) -> pa.BooleanArray:
+    def is_named(self, locations: pa.ChunkedArray) -> pa.ChunkedArray:
         """Mask the valid locations: absolute ones; for a table with a relative location also those below it, and if its
         path shows where they start, all others that do not climb out of there."""
+        if ABSOLUTE.match(self.prefix):
+            is_below = pc.starts_with(locations, f"{self.prefix.rstrip('/')}/")
+            if pc.all(is_below).as_py():
+                return is_below
         absolute = pc.match_substring_regex(locations, f"^(?:{ABSOLUTE.pattern})")
         if ABSOLUTE.match(self.prefix):
             return absolute
@@ -81,8 +86,8 @@ class TableLocation:
         """Return paths relative to the table; complete URIs for files outside it."""
         start = self.prefix.rstrip("/")
         if pc.all(pc.starts_with(locations, f"{start}/")).as_py():
-            rest = pc.utf8_slice_codeunits(locations, len(start) + 1)
-            if not pc.any(pc.match_substring_regex(rest, r"(^|/)[/.]|\\")).as_py():  # as nearly all writers spell them
+            rest = _without(locations, f"{start}/")
+            if _are_plain(rest):  # as nearly all writers spell them
                 return rest
         whole = normals(locations)
         inner = pc.utf8_slice_codeunits(whole, len(start) + 1)
@@ -102,6 +107,8 @@ class TableLocation:
 
     def ours(self, paths: pa.Array) -> pa.Array:
         """Mask the paths (as returned by `paths`) that belong to the table and may be deleted."""
+        if not large_texts.may_contain(paths, b":/"):
+            return pa.repeat(True, len(paths))
         mine = pc.invert(pc.match_substring_regex(paths, "^[A-Za-z][A-Za-z0-9+.-]*:/"))
         for prefix in self.written:
             begins = pc.starts_with(paths, f"{_uri(prefix).rstrip('/')}/")
@@ -149,6 +156,18 @@ def same(store: Store, location: str) -> bool:
     if not store.is_local or not named.startswith("/"):
         return False
     return Store(named).root == store.root
+
+
+def _without(texts: pa.StringArray, prefix: str) -> pa.StringArray:
+    """Return texts that all begin with a prefix without it."""
+    return pc.binary_replace_slice(texts.view(pa.binary()), 0, len(prefix.encode()), b"").view(pa.string())
+
+
+def _are_plain(paths: pa.StringArray) -> bool:
+    """Return whether no part of any path is empty or begins with a dot, and no path contains a backslash."""
+    if not large_texts.may_contain(paths, b"\\", b"//", b"/."):
+        return not pc.any(pc.or_(pc.starts_with(paths, "/"), pc.starts_with(paths, "."))).as_py()
+    return not pc.any(pc.match_substring_regex(paths, r"(^|/)[/.]|\\")).as_py()
 
 
 def _uri(path: str, base: str | None = None) -> str:

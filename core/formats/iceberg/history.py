@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
+from core.formats import large_texts
 from core.formats.avro.decode import JOINT, NOTHING
 from core.formats.iceberg.file_identity import identities
 from core.formats.iceberg.file_paths import TableLocation
@@ -131,8 +132,7 @@ class _Builder:
         ]
         rows = pa.concat_tables([loaded.rows.drop_columns(["key"]), inline_rows(inline)]).combine_chunks()
         paths = self.place.paths(flat(rows["path"])) if len(rows) else flat(rows["path"])
-        encoded = paths.dictionary_encode()
-        manifest_of = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        manifest_of, first = large_texts.numbered(paths)
         at, number = _columns([(place, number) for number, path in enumerate(lists) for place in listed[path]])
         index, row = expand(loaded.start, number) if len(number) else (_NOTHING, _NOTHING)
         own = np.array([position for position, _, _ in inline], dtype=np.int64)
@@ -141,9 +141,9 @@ class _Builder:
             np.concatenate((manifest_of[row], manifest_of[len(loaded.rows) :])),
         )
         return (
-            encoded.dictionary.to_pylist(),
+            paths.take(pa.array(first)).to_pylist(),
             pairs,
-            rows.take(pa.array(first_rows(manifest_of, len(encoded.dictionary)))),
+            rows.take(pa.array(first)),
         )
 
     def _fits(self, names: Sequence[str], rows: pa.Table, sizes: Mapping[str, int]) -> None:
@@ -212,7 +212,7 @@ class _Builder:
         first = first_rows(identity, count)
         own = _taken(table, first)
         content = pc.fill_null(flat(own["content"]), DATA)
-        files = self._described(own, path.take(pa.array(first)), content)
+        files = self._described(own, path if count == len(path) else path.take(pa.array(first)), content)
         start = np.searchsorted(runs.owner, np.arange(manifests + 1)).astype(np.int64)
         index, run = expand(start, manifest[rows]) if len(rows) else (_NOTHING, _NOTHING)
         live = maximal(Intervals(identity[index], runs.first[run], runs.last[run], count, self.positions))
@@ -220,7 +220,7 @@ class _Builder:
         self._hold(files["path"], kinds, own["bytes"], live)
         return files, live
 
-    def _described(self, own: pa.Table, path: pa.DictionaryArray, content: pa.Array) -> pa.Table:
+    def _described(self, own: pa.Table, path: pa.StringArray, content: pa.Array) -> pa.Table:
         """Return one row per file. Delete files have no table rows; a deletion vector has the size of its blob."""
         is_data = pc.equal(content, DATA)
         referenced = flat(own["referenced"])
@@ -229,7 +229,7 @@ class _Builder:
         nothing = pa.nulls(len(own), pa.int32())
         return pa.table(
             {
-                "path": path.dictionary_decode(),
+                "path": path,
                 "bytes": pc.coalesce(own["size"], own["bytes"]),
                 "rows": pc.if_else(is_data, own["rows"], 0),
                 "partition": partitions(self.found, own["partition"]),
@@ -281,22 +281,24 @@ class _Builder:
 
     def _history(self, files: pa.Table, live: Intervals, number: int) -> History:
         """Put the parts together. The paths of `files` are part `number`."""
-        paths = flat(pa.chunked_array(self.paths, pa.string()).dictionary_encode())
-        code = paths.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        count = len(paths.dictionary)
         starts = np.concatenate(([0], np.cumsum([len(each) for each in self.paths]))).astype(np.int64)
+        paths = pa.chunked_array(self.paths, pa.string()).combine_chunks()
+        files = files.set_column(0, "path", paths.slice(starts[number], len(files)))  # one copy of the texts
+        self.paths.clear()
+        code, first = large_texts.numbered(paths)
+        count = len(first)
         parts = [
             runs.of(code[begin:end], count) for runs, (begin, end) in zip(self.held, pairwise(starts), strict=True)
         ]
-        first = first_rows(code, count)
         objects = pa.table(
             {
-                "path": paths.dictionary,
-                "kind": pa.chunked_array(self.kinds, pa.string()).combine_chunks().take(pa.array(first)),
-                "bytes": pa.chunked_array(self.bytes, pa.int64()).combine_chunks().take(pa.array(first)),
-                "ours": self.place.ours(paths.dictionary),
+                "path": paths,
+                "kind": pa.chunked_array(self.kinds, pa.string()).combine_chunks(),
+                "bytes": pa.chunked_array(self.bytes, pa.int64()).combine_chunks(),
             }
         )
+        objects = _taken(objects, first)
+        objects = objects.append_column("ours", self.place.ours(flat(objects["path"])))
         own = pa.array(code[starts[number] : starts[number + 1]])
         return History(
             heads=self.heads,

@@ -152,7 +152,7 @@ def _misunderstood(rows: pa.Table, place: TableLocation) -> SnapscopeError | Non
                 odd=sorted(odd),
                 remedy="The file was written by a newer version of the table format than Snapscope knows.",
             )
-    paths = rows["path"].combine_chunks()
+    paths = rows["path"]
     odd_paths = paths.filter(pc.invert(place.is_named(paths)))
     if len(odd_paths):
         return Corrupt(

@@ -15,12 +15,13 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import SnapscopeError
+from core.formats import large_texts
 from core.formats.paimon import layout
 from core.formats.paimon.manifests import SOURCES
-from core.formats.paimon.partitions import directory
+from core.formats.paimon.partitions import directories
 from core.model.intervals import Ints, Mask
 from core.model.references import Heads, Schema
-from core.storage.decoded_files import first_rows, flat
+from core.storage.decoded_files import flat
 from core.units import is_true
 
 _BUCKETS = 1 << 31  # added to a bucket number, which may be negative
@@ -55,6 +56,8 @@ class Identities:
 
     def ours(self, paths: pa.Array) -> pa.Array:
         """Return for each path whether it may be the table's: inside it, or below a root that its options configure."""
+        if not large_texts.may_contain(paths, b":", b"..") and not pc.any(pc.starts_with(paths, "/")).as_py():
+            return pa.repeat(True, len(paths))
         inside = pc.invert(pc.match_substring_regex(paths, urls.ELSEWHERE))
         if pc.all(inside).as_py() is not False:
             return inside
@@ -97,8 +100,7 @@ def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Id
     """
     schema = heads.main.schema
     partition = flat(rows["partition"]).dictionary_encode()
-    identity = _codes(_encode(rows["name"]))
-    first = first_rows(identity, int(identity.max(initial=-1)) + 1)
+    identity, first = large_texts.numbered(flat(rows["name"]))
     own, are_names_distinct = rows, True
     if len(first) < len(rows):  # not every entry names a file of its own
         codes = [_codes(partition), rows["bucket"].to_numpy(), _codes(_encode(rows["external_path"]))]
@@ -123,7 +125,9 @@ def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Id
     if in_index:
         texts = [layout.INDEX] * len(texts)
     directory = pa.array(texts, pa.string()).take(places.indices)
-    path = pc.coalesce(flat(own["external_path"]), _join(directory, flat(own["name"])))
+    path = _join(directory, flat(own["name"]))
+    if own["external_path"].null_count < len(own):
+        path = pc.coalesce(flat(own["external_path"]), path)
     columns = {"path": path, "bytes": own["bytes"]}
     extra_owner: Ints = np.zeros(0, dtype=np.int64)
     extra_path = pa.array([], pa.string())
@@ -149,18 +153,16 @@ def numbered(parts: Sequence[pa.Array], *, is_first_distinct: bool) -> tuple[pa.
 
     `is_first_distinct`: the first part is known to repeat no path. It is by far the largest and then needs no index.
     """
-    whole = pa.chunked_array(parts, pa.string()).combine_chunks()
     if is_first_distinct:
         others = pa.chunked_array(parts[1:], pa.string()).combine_chunks().dictionary_encode()
         most = len(parts[0])
         if not pc.any(pc.is_in(parts[0], value_set=others.dictionary)).as_py():
             code = others.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-            paths = whole
-            if len(others.dictionary) < len(code):
-                paths = pa.concat_arrays([parts[0], others.dictionary])
+            paths = pa.concat_arrays([parts[0], others.dictionary])
             return paths, np.concatenate((np.arange(most, dtype=np.int64), most + code))
-    encoded = whole.dictionary_encode()
-    return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    whole = pa.chunked_array(parts, pa.string()).combine_chunks()
+    code, first = large_texts.numbered(whole)
+    return whole if len(first) == len(whole) else whole.take(pa.array(first)), code
 
 
 def unreadable_partitions(rows: pa.Table, heads: Heads) -> tuple[Mask, SnapscopeError]:
@@ -203,7 +205,7 @@ def _group(codes: list[Ints], rows: int) -> tuple[Ints, Ints]:
 def _directories(partitions: pa.Array, schema: Schema | None) -> list[str]:
     """Return the directory of each partition, by the schema's partition keys and types."""
     distinct = partitions.to_pylist()
-    return [""] * len(distinct) if schema is None else [directory(schema, value) for value in distinct]
+    return [""] * len(distinct) if schema is None else directories(schema, distinct)
 
 
 def _prefix(schema: Schema | None) -> str:

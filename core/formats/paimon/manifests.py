@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import Corrupt, SnapscopeError, Unsupported
-from core.formats import columnar
+from core.formats import columnar, large_texts
 from core.formats.avro import decode as avro
 from core.formats.avro.container import fields_of
 from core.formats.avro.decode import AvroColumn, Decoded
@@ -267,6 +267,8 @@ def _misunderstood(rows: pa.Table, columns: tuple[AvroColumn, ...]) -> Snapscope
         )
     extra = [pc.list_flatten(rows["extra_files"])] if "extra_files" in rows.column_names else []
     for names in (rows["name"], *extra):
+        if all(_are_plain(chunk) for chunk in names.chunks):
+            continue
         if len(bad := names.filter(pc.match_substring_regex(names, layout.NO_FILE_NAME))):
             return Corrupt(
                 "It contains {bad!r}, which is not a file name.",
@@ -274,3 +276,9 @@ def _misunderstood(rows: pa.Table, columns: tuple[AvroColumn, ...]) -> Snapscope
                 remedy="Paimon did not write this file; Snapscope used it neither to read nor to delete.",
             )
     return None
+
+
+def _are_plain(names: pa.StringArray) -> bool:
+    """Return whether all are sure to be names of files: see `layout.NO_FILE_NAME`."""
+    shortest = pc.min(pc.binary_length(names)).as_py()
+    return shortest is None or (shortest > 2 and not large_texts.may_contain(names, b"/", b"\\", b"\0"))

@@ -33,18 +33,21 @@ def directory(schema: Schema, partition: bytes) -> str:
     Raises `Corrupt` if the bytes are not a valid row, `Unsupported` if the name does not follow from the stored
     values.
     """
+    return directories(schema, [partition])[0]
+
+
+def directories(schema: Schema, partitions: Sequence[bytes]) -> list[str]:
+    """Return `directory` of each, with the types parsed once."""
     keys = schema.partition_keys
     if not keys:
-        return ""
-    types: dict[str, Source] = {field.name: field.type for field in schema.fields}
-    options = schema.options
-    return path(
-        keys,
-        [types[key] for key in keys],
-        binary_row.decode(partition, [types[key] for key in keys]),
-        unnamed=options.get("partition.default-name", UNNAMED),
-        is_legacy=options.get("partition.legacy-name", "true").lower() != "false",
-    )
+        return [""] * len(partitions)
+    of = {field.name: field.type for field in schema.fields if field.name in keys}
+    types = [parse(of[key]) for key in keys]
+    unnamed = schema.options.get("partition.default-name", UNNAMED)
+    is_legacy = schema.options.get("partition.legacy-name", "true").lower() != "false"
+    return [
+        path(keys, types, binary_row.decode(each, types), unnamed=unnamed, is_legacy=is_legacy) for each in partitions
+    ]
 
 
 def is_named(schema: Schema, steps: Sequence[str]) -> bool:

@@ -149,7 +149,7 @@ def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
     today = () if decides is None else decides(at.schema, history.heads, at.branch)
     return Rows(
         frame=frame,
-        files=len(history.files_at(history.position(at.point))),
+        files=len(history.files_at(history.position(at.point), is_ordered=False)),
         files_read=0,
         merged=0,
         left_out=(),

@@ -46,7 +46,7 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
         )
     prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
     positions = history.require(f"{prefix}{latest.id}"), history.require(found.point)
-    now, then = (history.files_at(position)["path"] for position in positions)
+    now, then = (history.files_at(position, is_ordered=False)["path"] for position in positions)
     goes, comes = (pc.sum(pc.invert(pc.is_in(a, value_set=b))).as_py() or 0 for a, b in ((now, then), (then, now)))
     _, is_tag, name = found.point.rpartition("tag:")
     source = layout.reference(line.branch, layout.TAG if is_tag else layout.SNAPSHOT, name if is_tag else target.id)

@@ -35,7 +35,7 @@ def test_entries_are_one_file_if_path_content_offset_and_sequence_agree(
         for location, content, offset, sequence in entries
     ]
     assert (identity.tolist(), count) == (expected, len(known))
-    assert path.dictionary_decode().to_pylist() == [place.path(entry[0]) for entry in entries]
+    assert path.to_pylist() == [place.path(entry[0]) for entry in entries]
 
 
 @given(
