@@ -91,6 +91,8 @@ def gathered(
         for name, begin, end in zip(names, start, start[1:], strict=False):
             if name not in errors:
                 kept[(name, sizes[name])] = rows.slice(begin, end - begin)
+        del parts
+        pa.default_memory_pool().release_unused()
     return Loaded(rows, start, errors)
 
 

@@ -37,7 +37,8 @@ JOINT, NOTHING = "\x1f", "\x1e"
 PATIENCE_S = 20.0  # plus one second per megabyte
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORTH_A_SCAN = 1 << 20  # bytes
-_BATCH_RECORDS = 8192
+_BATCH_RECORDS = 4096
+_COPIED_BATCHES = 2
 _SLOW_BLOCK = 8 << 20  # largest unpacked block in bytes that the slow reader turns into Python objects
 _gave_up = False  # a scan that never ended still occupies its thread
 
@@ -177,15 +178,18 @@ def _scan(members: list[tuple[int, Frame]], query: str, columns: Sequence[AvroCo
                     file.write(head.sync)
         size = sum(frame.size for _, frame in members)
         batch = max(1, min(_BATCH_RECORDS, size_limits.BATCH // max(frame.largest for _, frame in members)))
-        rows = _in_time(folder, query, PATIENCE_S + size / 1e6, batch, size)
+        rows = _in_time(folder, query, PATIENCE_S + size / 1e6, batch, size, pa.schema([*arrow_schema(columns)][1:]))
     numbers = np.repeat([number for number, _ in members], [frame.records for _, frame in members])
     if len(rows) != len(numbers):
         raise ValueError(told("expected {numbers} records, could decode {rows}", numbers=len(numbers), rows=len(rows)))
-    return rows.add_column(0, "file", pa.array(numbers, pa.int32())).cast(arrow_schema(columns))
+    return rows.add_column(0, "file", pa.array(numbers, pa.int32()))
 
 
-def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int) -> pa.Table:
-    """Run the query in a thread that can be abandoned, with `batch` records at a time."""
+def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int, schema: pa.Schema) -> pa.Table:
+    """Run the query in a thread that can be abandoned, with `batch` records at a time.
+
+    Its rows are copied, because the decoder keeps the memory of what it returned even after it was freed.
+    """
     import datafusion  # imports pandas, which is slow; many requests read no Avro
 
     answers: list[pa.Table] = []
@@ -198,14 +202,16 @@ def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int) -> 
             settings = datafusion.SessionConfig({"datafusion.optimizer.repartition_file_scans": "false"})
             context = datafusion.SessionContext(settings.with_target_partitions(1).with_batch_size(batch))
             context.register_avro("t", folder, file_extension=".avro")
-            frame = context.sql(query)
-            parts, taken = [], 0
-            for part in frame.execute_stream():
-                parts.append(part.to_pyarrow())
+            copied, parts, taken = [], [], 0
+            for part in context.sql(query).execute_stream():
+                parts.append(part.to_pyarrow().cast(schema))
                 taken += parts[-1].nbytes
                 if taken > most:
                     raise ValueError(told("its rows take more than {most:,} bytes of memory", most=most))
-            answers.append(pa.Table.from_batches(parts, parts[0].schema if parts else frame.schema()))
+                if len(parts) == _COPIED_BATCHES:
+                    copied.append(pa.concat_batches(parts))
+                    parts = []
+            answers.append(pa.Table.from_batches([*copied, *parts], schema))
         except BaseException as error:  # noqa: BLE001 # raised by the caller that waits
             failures.append(error)
 
