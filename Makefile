@@ -102,11 +102,12 @@ proof: $(VENV)/.ready-dev ## long proofs for MINUTES=n, resumable; writes proof.
 proof-table: $(VENV)/.ready-dev ## writes the table in docs/proofs.md from proof.json
 	@$(BIN)/python -m tests.proof --table
 
-bench: $(VENV)/.ready-dev ## every benchmarks/*.py
-	@status=0; for bench in benchmarks/*.py; do \
-	  [ -e "$$bench" ] || { echo 'There are no benchmarks.'; break; }; \
+bench: $(VENV)/.ready-dev ## every benchmarks/*.py, then one table of ratios
+	@status=0; rows=$$(mktemp); export SNAPSCOPE_BENCH_ROWS=$$rows; $(BIN)/python benchmarks/support/ratios.py start "$$rows"; \
+	for bench in benchmarks/*.py; do \
 	  echo "== $$bench"; $(BIN)/python "$$bench" || status=1; \
-	done; exit $$status
+	done; \
+	echo; $(BIN)/python benchmarks/support/ratios.py table "$$rows" || status=1; rm -f "$$rows"; exit $$status
 
 docs: $(VENV)/.ready-dev ## the documentation, built into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet && echo 'Open site/index.html.'

@@ -3,9 +3,10 @@ the same manifests by DataFusion alone (the limit), with pypaimon and with PyIce
 
     python benchmarks/metadata.py [--files 200000] [--rounds 3] [--pypaimon PATH_TO_PYTHON]
 
-Each reader runs `rounds` times in a process of its own; imports are not counted, and each round opens the table anew.
-All must find the same number of files. Output: one table of medians, spreads, processor seconds, ratios to Snapscope,
-and the peak of memory above that of the imports, for each file.
+In each round every reader runs in turn, in a process of its own that reads `TIMES` times and tells the median; imports
+are not counted, and the table is opened anew each time. All must find the same number of files. Output: one table of
+medians, spreads, processor seconds, ratios to Snapscope in the same round (above 1: Snapscope takes less), and the peak
+of memory above that of the imports, for each file.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ from core.formats.iceberg.manifests import ADDED
 from core.formats.iceberg.write import manifest_encoding as iceberg
 from core.formats.paimon import binary_row
 from core.formats.paimon.write import manifest_encoding as paimon
+from support import ratios
 
 MANIFESTS = 12
 DAYS = [f"2026-{month:02d}-{day:02d}" for month in range(1, 13) for day in range(1, 29)]
+TIMES = {"Snapscope": 5, "DataFusion alone": 5}  # others take long
 HEAD = "{:8} {:18} {:>8} {:>14} {:>7} {:>7} {:>6} {:>7}"
 SNAPSHOT = 4_711_000_000_000_000_001  # Iceberg's ids are random numbers of this size
 
@@ -86,18 +89,23 @@ READERS: dict[str, Reader] = {
 }  # fmt: skip
 
 
-def read(name: str, table: Path, rounds: int) -> dict[str, Any]:
+def read(name: str, table: Path, times: int) -> dict[str, Any]:
     """Run one reader, after one small use that imports what it needs."""
     reader = READERS[name]
     small = table.parent / f"{table.name}_small"
     reader(small)
     before, seconds, cpu, files = _peak(), [], [], 0
-    for _ in range(rounds):
+    for _ in range(times):
         started, busy = time.perf_counter(), time.process_time()
         files = reader(table)
         seconds.append(time.perf_counter() - started)
         cpu.append(time.process_time() - busy)
-    return {"files": files, "seconds": seconds, "cpu": cpu, "bytes_each": (_peak() - before) / files}
+    return {
+        "files": files,
+        "seconds": statistics.median(seconds),
+        "cpu": statistics.median(cpu),
+        "bytes_each": (_peak() - before) / files,
+    }
 
 
 def _peak() -> int:
@@ -213,7 +221,7 @@ def main() -> None:
     parser.add_argument("--read", nargs=2, metavar=("READER", "TABLE"), help="run one reader in this process")
     args = parser.parse_args()
     if args.read:
-        print(json.dumps(read(args.read[0], Path(args.read[1]), args.rounds)))
+        print(json.dumps(read(args.read[0], Path(args.read[1]), TIMES.get(args.read[0], 1))))
         return
     print(f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {args.files:,} files")
     print(HEAD.format("format", "reader", "seconds", "spread", "cpu s", "x ours", "x cpu", "B/file"))
@@ -227,26 +235,39 @@ def main() -> None:
 
 def compare(kind: str, table: Path, args: argparse.Namespace) -> None:
     other = "pypaimon" if kind == "paimon" else "PyIceberg"
-    found: dict[str, dict[str, Any]] = {}
-    for name in ("Snapscope", "DataFusion alone", other):
-        python = args.pypaimon if name == "pypaimon" else sys.executable
-        if not Path(python).exists():
-            print(f"{kind:8} {name:18} left out: {python} does not exist")
-            continue
-        words = [python, __file__, "--rounds", str(args.rounds), "--read", name, str(table)]
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
-        done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
-        if done.returncode:
-            raise SystemExit(f"{name} failed: {done.stderr.strip().splitlines()[-1]}")
-        found[name] = json.loads(done.stdout.strip().splitlines()[-1])
-        if found[name]["files"] != args.files:
-            raise SystemExit(f"{name} found {found[name]['files']} files, expected {args.files}")
-    ours = {name: statistics.median(found["Snapscope"][name]) for name in ("seconds", "cpu")}
+    found: dict[str, dict[str, list[float]]] = {}
+    for _ in range(args.rounds):
+        for name in ("Snapscope", "DataFusion alone", other):
+            python = args.pypaimon if name == "pypaimon" else sys.executable
+            if Path(python).exists():
+                for key, value in in_a_process(python, name, table, args.files).items():
+                    found.setdefault(name, {}).setdefault(key, []).append(value)
+    if other not in found:
+        print(f"{kind:8} {other:18} left out: {args.pypaimon} does not exist")
+    ours = found["Snapscope"]
     for name, each in found.items():
-        middle, busy = statistics.median(each["seconds"]), statistics.median(each["cpu"])
+        ratios_of = {
+            key: statistics.median(own / base for own, base in zip(each[key], ours[key], strict=True))
+            for key in ("seconds", "cpu")
+        }
         spread = f"{min(each['seconds']):.2f}..{max(each['seconds']):.2f}"
-        ratios = (f"{middle / ours['seconds']:.2f}", f"{busy / ours['cpu']:.2f}")
-        print(HEAD.format(kind, name, f"{middle:.2f}", spread, f"{busy:.2f}", *ratios, f"{each['bytes_each']:.0f}"))
+        numbers = [f"{statistics.median(each['seconds']):.2f}", spread, f"{statistics.median(each['cpu']):.3f}"]
+        numbers += [f"{ratios_of['seconds']:.2f}", f"{ratios_of['cpu']:.2f}"]
+        print(HEAD.format(kind, name, *numbers, f"{statistics.median(each['bytes_each']):.0f}"))
+    for key, unit in (("cpu", "CPU s"), ("bytes_each", "B a file")):
+        ratios.add(f"{kind}: {args.files:,} files and holders", unit, {name: each[key] for name, each in found.items()})
+
+
+def in_a_process(python: str, name: str, table: Path, files: int) -> dict[str, float]:
+    words = [python, __file__, "--read", name, str(table)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode:
+        raise SystemExit(f"{name} failed: {done.stderr.strip().splitlines()[-1]}")
+    told: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
+    if told.pop("files") != files:
+        raise SystemExit(f"{name} did not find {files} files")
+    return told
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from core.formats.paimon.capabilities import PAIMON
 from core.model.history import History
 from core.model.intervals import Intervals, freed
 from core.model.references import MAIN, Heads, Holder, HolderKind, Line, Snapshot
+from support import ratios
 
 SNAPSHOTS, TAGS = 2000, 40
 
@@ -86,6 +87,9 @@ def measure(files: int, rounds: int, together: int) -> None:
             ask()
             taken[name].append((time.perf_counter() - started) * 1000)
     base = statistics.median(taken["numpy, one pass"])
+    for name in list(questions)[1:]:
+        both = {"Snapscope": taken[name], "numpy, one pass": taken["numpy, one pass"]}
+        ratios.add(f"{name}: {files:,} files, {together} at once", "ms", both)
     for name, times in taken.items():
         middle_ms = statistics.median(times)
         print(f"{name:22} {min(times):8.1f} {middle_ms:8.1f} {max(times):8.1f} ms  {middle_ms / base:7.1f} x one pass")

@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from support import ratios
+
 ROOT = Path(__file__).resolve().parents[1]
 RUN = "import sys; from core.cli import main; sys.exit(main())"
 
@@ -81,6 +83,9 @@ def main() -> None:
     for name, each in took.items():
         middle = statistics.median(each[1:])
         print(f"{name:<40} {middle:7.3f} s  ({min(each[1:]):.3f} to {max(each[1:]):.3f})  {middle / least:5.1f} times")
+        if name.startswith("snapscope"):
+            both = {"Snapscope": each[1:], "python -c pass": took["python -c pass"][1:]}
+            ratios.add(name, "CPU s", both)
     if args.page is not None:
         with tempfile.TemporaryDirectory() as folder:
             ready = Path(folder) / "ready"
