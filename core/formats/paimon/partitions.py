@@ -39,7 +39,7 @@ def directory(schema: Schema, partition: bytes) -> str:
 def directories(schema: Schema, partitions: Sequence[bytes]) -> list[str]:
     """Return `directory` of each, with the types parsed once."""
     keys = schema.partition_keys
-    if not keys:
+    if not keys or not partitions:  # an unknown type hides only files that there are
         return [""] * len(partitions)
     of = {field.name: field.type for field in schema.fields if field.name in keys}
     types = [parse(of[key]) for key in keys]
