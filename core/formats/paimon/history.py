@@ -32,7 +32,7 @@ from core.storage.store import Store
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
 _NO_FILE = told("no file")
-_BYTES_PER_ENTRY = 850  # of memory, at most, while a history is built: measured on a million live files
+_BYTES_PER_ENTRY = 600  # of memory, at most, while a history is built: measured on a million live files (550)
 
 
 def build(
