@@ -1,10 +1,11 @@
 """Benchmark analyses of one million files, in milliseconds each, on a synthetic in-memory history of 2,000 snapshots
 and 40 tags.
 
-    python benchmarks/questions.py [--files 1000000] [--rounds 5] [--together 20]
+    python benchmarks/questions.py [--files 1000000] [--rounds 5] [--together 20] [--table LOCATION]
 
-Each analysis is timed `rounds` times in turn. Output: minimum, median and maximum, and as a reference for the speed of
-the machine, one numpy pass over the same column.
+With `--table`, the questions are asked of a real table instead, and plans of it are made too. Each analysis is timed
+`rounds` times in turn. Output: minimum, median and maximum, and as a reference for the speed of the machine, one numpy
+pass over the same column.
 """
 
 from __future__ import annotations
@@ -12,16 +13,19 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from core.analysis.storage_cost import best_drops, by_holders, exclusive, retention_curve
 from core.formats.paimon.capabilities import PAIMON
+from core.model.actions import DeleteTags, Expire
 from core.model.history import History
 from core.model.intervals import Intervals, freed
 from core.model.references import MAIN, Heads, Holder, HolderKind, Line, Snapshot
+from core.table import open_table
 from support import ratios
 
 SNAPSHOTS, TAGS = 2000, 40
@@ -55,17 +59,32 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--together", type=int, default=20, help="files written and replaced at once; 1 is the worst")
+    parser.add_argument("--table", metavar="LOCATION", help="a table with snapshots and tags, which is only read")
     args = parser.parse_args()
+    if args.table:
+        started = time.perf_counter()
+        table = open_table(args.table)
+        made = table.history()
+        print(f"{args.table}: history read in {time.perf_counter() - started:.1f} s")
+        snapshots = made.heads.main.snapshots
+        changes = {
+            "plan: keep a quarter": Expire(retain_max=len(snapshots) // 4, retain_min=1),
+            "plan: delete all tags": DeleteTags(tuple(tag.name for tag in made.heads.main.tags)),
+        }
+        now_ms = time.time_ns() // 1_000_000
+        plans = {name: partial(table.preview, change, now_ms, made) for name, change in changes.items()}
+        measure(made, args.rounds, "as it is", plans)
+        return
     for together in sorted({args.together, 1}, reverse=True):
-        measure(args.files, args.rounds, together)
+        measure(history(args.files, together), args.rounds, f"{together} at once", {})
 
 
-def measure(files: int, rounds: int, together: int) -> None:
-    made = history(files, together)
+def measure(made: History, rounds: int, how: str, plans: Mapping[str, Callable[[], object]]) -> None:
+    files = len(made.files)
     started = time.perf_counter()
     shapes = made.shapes
     once_ms = (time.perf_counter() - started) * 1000
-    print(f"{files:,} files, {together} at once: {len(shapes.count):,} shapes, found in {once_ms:.0f} ms")
+    print(f"{files:,} files, {how}: {len(shapes.count):,} shapes, found in {once_ms:.0f} ms")
     kept = made.existing
     newest = kept.copy()
     newest[: len(kept) // 2] = [holder.kind is HolderKind.TAG for holder in made.holders[: len(kept) // 2]]
@@ -79,6 +98,7 @@ def measure(files: int, rounds: int, together: int) -> None:
         "retention, every N": lambda: retention_curve(made),
         "bytes by holders": lambda: by_holders(made),
         "best tags to drop": lambda: best_drops(made, newest),
+        **plans,
     }
     taken: dict[str, list[float]] = {name: [] for name in questions}
     for _ in range(rounds):
@@ -89,7 +109,7 @@ def measure(files: int, rounds: int, together: int) -> None:
     base = statistics.median(taken["numpy, one pass"])
     for name in list(questions)[1:]:
         both = {"Snapscope": taken[name], "numpy, one pass": taken["numpy, one pass"]}
-        ratios.add(f"{name}: {files:,} files, {together} at once", "ms", both)
+        ratios.add(f"{name}: {files:,} files, {how}", "ms", both)
     for name, times in taken.items():
         middle_ms = statistics.median(times)
         print(f"{name:22} {min(times):8.1f} {middle_ms:8.1f} {max(times):8.1f} ms  {middle_ms / base:7.1f} x one pass")

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+_BLOCK = 1 << 15  # intervals at a time: what is computed for them stays in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,11 @@ class Intervals:
     def over(self, mask: Mask) -> Mask:
         """Per object: whether any of its intervals contains a position where `mask` is true."""
         sums = np.concatenate(([0], np.cumsum(mask, dtype=np.int64)))
-        hit = sums[self.last + 1] > sums[self.first]
         answer = np.zeros(self.owners, dtype=np.bool_)
-        answer[self.owner[hit]] = True
+        for begin in range(0, len(self.owner), _BLOCK):
+            some = slice(begin, begin + _BLOCK)
+            hit = sums[self.last[some] + 1] > sums[self.first[some]]
+            answer[self.owner[some][hit]] = True
         return answer
 
     def at(self, position: int) -> Mask:
