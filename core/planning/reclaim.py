@@ -19,7 +19,7 @@ from core.model.actions import (
     Change,
 )
 from core.model.history import History
-from core.model.intervals import Mask, freed
+from core.model.intervals import Mask
 from core.model.plan import FREES, Plan, Verdict, fingerprint, ordered, unreadable
 from core.model.references import MAIN, Holder, HolderKind, Snapshot
 from core.planning.unknown_references import refuse_unread
@@ -37,7 +37,10 @@ def drafted(
 ) -> Plan:
     """The plan after which the holders in `after` remain."""
     going = history.existing & ~after
-    chosen = freed(history.held, history.existing, after)
+    tags = np.array([holder.kind is HolderKind.TAG for holder in history.holders], dtype=np.bool_)
+    lost, by_tag, otherwise = (history.held.over(some) for some in (going, after & tags, after & ~tags))
+    kept = by_tag | otherwise
+    chosen = lost & ~kept  # what holders hold that exist and remain is kept
     ours = history.objects["ours"].to_numpy()
     if foreign := int((chosen & ~ours).sum()):
         warnings.append(
@@ -65,10 +68,8 @@ def drafted(
             )
             for problem in history.incomplete.get(int(position), ())
         ]
-    tags = np.array([holder.kind is HolderKind.TAG for holder in history.holders], dtype=np.bool_)
-    kept = {_commit(each) for each in _snapshots(history, after)}
-    warnings += unreadable([each for each in _snapshots(history, going & tags) if _commit(each) not in kept])
-    by_tags = history.held.over(going) & history.held.over(after & tags) & ~history.held.over(after & ~tags)
+    readable = {_commit(each) for each in _snapshots(history, after)}
+    warnings += unreadable([each for each in _snapshots(history, going & tags) if _commit(each) not in readable])
     return Plan(
         table=history.heads.location,
         change=change,
@@ -77,8 +78,8 @@ def drafted(
         fingerprint=fingerprint(history.heads, change, rules, now_ms),
         points=points,
         frees=_frees(history, chosen & ours, leaves),
-        kept_bytes=history.bytes_of(history.held.over(after)),
-        tags_keep_bytes=history.bytes_of(by_tags),
+        kept_bytes=history.bytes_of(kept),
+        tags_keep_bytes=history.bytes_of(lost & by_tag & ~otherwise),
         removes=tuple(removes),
         leaves=tuple(leaves),
         warnings=tuple(dict.fromkeys(warnings)),
