@@ -103,11 +103,14 @@ def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Id
     identity, first = large_texts.numbered(flat(rows["name"]))
     own, are_names_distinct = rows, True
     if len(first) < len(rows):  # not every entry names a file of its own
-        codes = [_codes(partition), rows["bucket"].to_numpy(), _codes(_encode(rows["external_path"]))]
-        if not index_files:
-            extra = pc.binary_join(rows["extra_files"], "\0")
-            codes += [rows["level"].to_numpy(), _codes(_encode(extra)), _codes(_encode(rows["embedded_index"]))]
-        if not all(np.array_equal(code, code[first][identity]) for code in codes):
+        also = ["bucket", "external_path", *([] if index_files else ["level", "extra_files", "embedded_index"])]
+        keys = rows.select(also).append_column("partition", partition.indices)
+        repeated = np.flatnonzero(first[identity] != np.arange(len(rows)))
+        if not keys.take(pa.array(repeated)).equals(keys.take(pa.array(first[identity[repeated]]))):
+            codes = [_codes(partition), rows["bucket"].to_numpy(), _codes(_encode(rows["external_path"]))]
+            if not index_files:
+                extra = pc.binary_join(rows["extra_files"], "\0")
+                codes += [rows["level"].to_numpy(), _codes(_encode(extra)), _codes(_encode(rows["embedded_index"]))]
             first, identity = _group([identity, *codes], len(rows))
             are_names_distinct = False
         own = rows.take(pa.array(first))
