@@ -98,7 +98,7 @@ def _commit(snapshot: Snapshot) -> tuple[object, ...]:
 
 
 def _frees(history: History, chosen: Mask, leaves: list[str]) -> pa.Table:
-    table = history.objects.filter(pa.array(chosen)).select(["path", "kind", "bytes"]).cast(FREES)
+    table = history.objects.select(["path", "kind", "bytes"]).take(pa.array(np.flatnonzero(chosen))).cast(FREES)
     table = table.filter(pc.invert(pc.is_in(table["path"], value_set=pa.array(leaves, pa.string()))))
     return ordered(table)
 
