@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as parquet
 
 ORC, PARQUET = "ORC", "Parquet"
+_AT_ONCE = 16  # files for one task of a thread
 MAGIC = {b"ORC": ORC, b"PAR1": PARQUET}
 
 
@@ -48,20 +49,36 @@ def _format(path: str) -> str | None:
 def read(paths: Sequence[str], forms: Sequence[str], columns: Sequence[AvroColumn]) -> Decoded:
     """Decode local files of the given formats. An unreadable file has no rows, and its number is in `errors`."""
     errors: dict[int, SnapscopeError] = {}
-    groups: dict[pa.Schema, list[_File]] = {}
+    groups: dict[int, list[_File]] = {}
     schemas: dict[int, bytes | pa.Schema] = {}
+    types: list[_RecordType] = []
+
+    def answers(numbers: range) -> list[_File | SnapscopeError]:
+        return [_answer(number, paths[number], forms[number], columns, types) for number in numbers]
+
+    parts = [range(first, min(first + _AT_ONCE, len(paths))) for first in range(0, len(paths), _AT_ONCE)]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        answers = pool.map(_answer, range(len(paths)), paths, forms, repeat(columns))
-        for number, answer in enumerate(answers):
+        for number, answer in enumerate(chain.from_iterable(pool.map(answers, parts))):
             if isinstance(answer, SnapscopeError):
                 errors[number] = answer
             else:
-                groups.setdefault(answer.rows.schema, []).append(answer)
-                schemas[number] = answer.schema
+                groups.setdefault(id(answer.type), []).append(answer)
+                schemas[number] = answer.type.schema
     empty = arrow_schema(columns).empty_table()
     rows = pa.concat_tables([empty, *(part for files in groups.values() for part in _together(files, columns, errors))])
     refuse_nulls(rows, paths, columns, errors)
-    return Decoded(rows.filter(pc.invert(pc.is_in(rows["file"], pa.array(list(errors), pa.int32())))), errors, schemas)
+    if errors:
+        rows = rows.filter(pc.invert(pc.is_in(rows["file"], pa.array(list(errors), pa.int32()))))
+    return Decoded(rows, errors, schemas)
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordType:
+    """What files with the same schema share: working it out for each takes a fifth of the time of a small file."""
+
+    stored: pa.Schema | parquet.ParquetSchema  # as the file has it
+    schema: pa.Schema
+    wanted: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +86,26 @@ class _File:
     number: int
     path: str
     form: str
-    rows: pa.Table  # nested as in the file
-    schema: pa.Schema  # of the whole file
+    type: _RecordType
+    rows: list[pa.Table]  # nested as in the file
+    count: int
 
 
-def _answer(number: int, path: str, form: str, columns: Sequence[AvroColumn]) -> _File | SnapscopeError:
+def _answer(
+    number: int, path: str, form: str, columns: Sequence[AvroColumn], types: list[_RecordType]
+) -> _File | SnapscopeError:
     try:
         data = time_limits.calling(local_disk.read, path, size_limits.MANIFEST)
         footer_limits.refuse_large(data, form.lower())
         opened = _orc(data) if form == ORC else _parquet(data)
-        schema = opened.schema if form == ORC else opened.schema_arrow
+        type_ = _record_type(opened, columns, form, types)
         count = opened.nrows if form == ORC else opened.metadata.num_rows
-        wanted = _wanted(schema, columns, form)
         if count > (most := max(size_limits.RECORDS, len(data))):
             raise ValueError(told("it claims {records:,} records; at most {most:,} fit", records=count, most=most))
-        parts = _parts(opened, wanted, max(size_limits.DECODED, size_limits.EXPANSION * len(data)))
-        rows = pa.concat_tables(parts) if parts else schema.empty_table().select([])
-        if len(rows) != count:
-            raise ValueError(told("expected {numbers} records, could decode {rows}", numbers=count, rows=len(rows)))
+        rows = _parts(opened, type_.wanted, max(size_limits.DECODED, size_limits.EXPANSION * len(data)))
+        found = sum(map(len, rows))
+        if found != count:
+            raise ValueError(told("expected {numbers} records, could decode {rows}", numbers=count, rows=found))
     except FileNotFoundError:
         return _missing(path)
     except TooLarge as error:
@@ -95,7 +114,19 @@ def _answer(number: int, path: str, form: str, columns: Sequence[AvroColumn]) ->
         return error
     except (OSError, ValueError, ArithmeticError, pa.ArrowException, MemoryError) as error:
         return _damaged(error, path, form)
-    return _File(number, path, form, rows.replace_schema_metadata(), schema)
+    return _File(number, path, form, type_, rows, count)
+
+
+def _record_type(
+    opened: orc.ORCFile | parquet.ParquetFile, columns: Sequence[AvroColumn], form: str, types: list[_RecordType]
+) -> _RecordType:
+    stored = opened.schema
+    for known in types:
+        if type(known.stored) is type(stored) and known.stored.equals(stored):
+            return known
+    schema = stored if form == ORC else opened.schema_arrow
+    types.append(_RecordType(stored, schema, _wanted(schema, columns, form)))
+    return types[-1]
 
 
 def _orc(data: bytes) -> orc.ORCFile:
@@ -163,8 +194,9 @@ def _together(files: list[_File], columns: Sequence[AvroColumn], errors: dict[in
 
 
 def _flat(files: list[_File], columns: Sequence[AvroColumn]) -> pa.Table:
-    rows = pa.concat_tables([file.rows for file in files]).combine_chunks()
-    numbers = np.repeat([file.number for file in files], [len(file.rows) for file in files])
+    parts = [part for file in files for part in file.rows]
+    rows = pa.concat_tables(parts).combine_chunks() if parts else pa.table({})
+    numbers = np.repeat([file.number for file in files], [file.count for file in files])
     found = {"file": pa.array(numbers, pa.int32())}
     for column in columns:
         if _has(rows.schema, column.path):
@@ -184,7 +216,7 @@ def _flat(files: list[_File], columns: Sequence[AvroColumn]) -> pa.Table:
 
 
 def _kind(type_: pa.DataType) -> int:
-    """Return a type's kind: integers of any width are one kind; text and bytes are kinds of their own."""
+    """Return a type's kind: integers of any width are one kind; text and bytes are types of their own."""
     kind: int = pa.int64().id if pa.types.is_integer(type_) else type_.id
     return kind
 
