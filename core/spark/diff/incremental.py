@@ -83,7 +83,7 @@ def between(
             raise _NotByFiles(told("the table writes no changelog"))
         if points.is_joined(at.schema):
             raise _NotByFiles(told("several files hold different columns of the same rows"))
-        if points.other_branch(at.schema, at.branch) is not None:
+        if points.adds_rows(at.schema, at.branch):
             raise _NotByFiles(told("the table has rows of another branch"))
         return _by_files(spark, table, history, since, at, mode, condition)
     except _NotByFiles as why:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.errors import Unsupported
 from core.model.intervals import Ints, Mask
@@ -77,6 +78,22 @@ def merge(rule: MergeRule, rows: pa.Table, *, kinds: bool = False, stored: bool 
     last = _last(steps, retract if rule.engine == PARTIAL_UPDATE and rule.ignore_delete else None)
     latest = np.where(last == NO_ROW, 0, number[last])  # as in the engine, zero if all rows are ignored
     return merged.add_column(0, SEQUENCE, pa.array(np.concatenate((number[single], latest)), pa.int64()))
+
+
+def refuse_ties(rule: MergeRule, rows: pa.Table) -> None:
+    """Raise `Unsupported` if rows of one key that differ have no order, as rows of different branches may."""
+    by = [*rule.keys, *rule.sequence, SEQUENCE]
+    numbered = rows.append_column("", pa.array(np.arange(len(rows)), pa.int64()))
+    groups = numbered.group_by(by).aggregate([("", "list"), ("", "count")])
+    for tied in groups.filter(pc.greater(groups["_count"], 1))["_list"].to_pylist():
+        first, *others = rows.take(pa.array(tied)).select([KIND, *rule.columns]).to_pylist()
+        if any(each != first for each in others):
+            raise Unsupported(
+                "Two rows of the key {key} have the same sequence field and number: which of them the engine keeps "
+                "depends on how it opens their files.",
+                key="/".join(str(first[name]) for name in rule.keys),
+                remedy="Write a greater sequence field with each change, or read the table with its own engine.",
+            )
 
 
 def _first(rule: MergeRule, order: Ints, start: Ints, count: Ints, retract: Mask) -> Ints:

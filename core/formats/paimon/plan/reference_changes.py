@@ -48,7 +48,12 @@ OfLines = CreateBranch | ReplaceBranch | RenameBranch | DeleteBranches | FastFor
 RULES = codes.PAIMON_REFERENCES()
 _KINDS = (layout.SCHEMA, layout.TAG, layout.SNAPSHOT, layout.CHANGELOG, layout.CONSUMER)
 _REFERENCES = (ObjectKind.SNAPSHOT.value, ObjectKind.TAG.value, ObjectKind.CHANGELOG_JSON.value)
-_GUARDED = ("scan.fallback-branch", "scan.primary-branch")
+_GUARDED = (
+    "scan.fallback-branch",
+    "scan.primary-branch",
+    "scan.fallback-snapshot-branch",
+    "scan.fallback-delta-branch",
+)
 
 
 def preview(history: History, change: OfLines, now_ms: int) -> Plan:

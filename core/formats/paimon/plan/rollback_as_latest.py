@@ -9,7 +9,7 @@ import dataclasses
 
 import pyarrow.compute as pc
 
-from core.errors import ErrorCode, Invalid
+from core.errors import ErrorCode, Invalid, Unsupported
 from core.formats.paimon import layout
 from core.formats.paimon.plan import automatic_tags, effects
 from core.formats.paimon.time_travel import resolve
@@ -28,7 +28,11 @@ RULES = codes.PAIMON_AS_LATEST()
 
 
 def preview(history: History, change: Rollback, now_ms: int) -> Plan:
-    """Plan `change`. Raises `Invalid` for an invalid target, `Corrupt` if either snapshot cannot be read completely."""
+    """Plan `change`.
+
+    Raises `Invalid` for an invalid target, `Corrupt` if either snapshot cannot be read completely, `Unsupported` for a
+    chain table.
+    """
     heads = history.heads
     found, line = resolve(heads, change.point, change.branch), heads.line(change.branch)
     latest = None if line is None else line.latest
@@ -37,6 +41,11 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
         raise Invalid(
             "A Paimon branch can be rolled back only to a snapshot or tag of its own.",
             remedy="Choose a snapshot or tag of this branch.",
+        )
+    if line.options.get("chain-table.enabled", "").strip().lower() == "true":
+        raise Unsupported(
+            "In a chain table, a rollback as latest also concerns partitions of the other branches.",
+            remedy="Roll back with the table's own engine, or delete the later snapshots (--destructive).",
         )
     if latest.id == target.id and latest.content == documents.untagged(target.content):
         raise Invalid(

@@ -24,7 +24,7 @@ from core.formats.paimon.scan_details import FileKey, Range, RowIds, Vector, key
 from core.formats.paimon.types import PaimonType, parse
 from core.messages import counted, told
 from core.model.references import Schema
-from core.spark.merge.rows import KIND, LEVEL, SEQUENCE, merge
+from core.spark.merge.rows import KIND, LEVEL, SEQUENCE, merge, refuse_ties
 from core.spark.merge.rules import FIRST_ROW, MergeRule, is_on, of_columns, read_rule
 from core.spark.read import timestamps
 from core.spark.read.paimon import arrow_files, data_evolution, python_files
@@ -73,9 +73,11 @@ def plan(
     ranges: Mapping[FileKey, Range],
     vectors: Mapping[FileKey, Vector],
     ids: Mapping[FileKey, RowIds] | None = None,
+    *,
+    chained: bool = False,
 ) -> ReadPlan:
     """How to read these live files of a point. Without a primary key `ranges` is not looked at; `ids`: the row ids of a
-    table with data evolution."""
+    table with data evolution; `chained`: the files of a partition were written as those of several."""
     if ids is not None:
         return _joined(schemas, files, vectors, ids)
     if not schema.primary_keys:
@@ -93,7 +95,7 @@ def plan(
     for members in buckets.values():
         deletes = [ranges[key].delete_rows for key, _ in members]
         levels = {row["level"] for _, row in members}
-        never_meet = 0 not in levels and (skips or has_vectors or len(levels) == 1)
+        never_meet = not chained and 0 not in levels and (skips or has_vectors or len(levels) == 1)
         if never_meet and (skips or all(count == 0 for count in deletes)):
             sections = [[member] for member in members]
         else:
@@ -104,7 +106,7 @@ def plan(
                 raw.append(section[0][1]["number"])
             else:
                 described = [_described(row, vectors.get(key)) for key, row in section]
-                work.append(_work(described, merges=not is_plain))
+                work.append(_work(described, merges=not is_plain, chained=chained))
     return ReadPlan(files.take(pa.array(raw, pa.int64())), tuple(work), len(files), left_out)
 
 
@@ -138,8 +140,16 @@ def only(plan: ReadPlan, paths: Collection[str], merged: Collection[str] | None 
             continue
         wanted = merged if each["merges"] and merged is not None else paths
         if kept := [file for file in each["files"] if file["path"] in wanted]:
-            work.append(_work(kept, merges=each["merges"]))
+            work.append(_work(kept, merges=each["merges"], chained=each["chained"]))
     return replace(plan, raw=raw, work=tuple(work), files=len(raw) + sum(len(each["files"]) for each in work))
+
+
+def in_partitions(plan: ReadPlan, stored: Collection[bytes]) -> ReadPlan:
+    """The plan limited to these partitions."""
+    raw = plan.raw.filter(pc.is_in(plan.raw["partition_bytes"], pa.array(list(stored), pa.binary())))
+    texts = {base64.b64encode(each).decode() for each in stored}
+    work = tuple(each for each in plan.work if each["files"][0]["partition"] in texts)
+    return replace(plan, raw=raw, work=work, files=len(raw) + sum(len(each["files"]) for each in work))
 
 
 def in_python(plan: ReadPlan, is_native: Callable[[str, int], bool]) -> ReadPlan:
@@ -236,8 +246,11 @@ def _described(row: _File, vector: Vector | None) -> dict[str, Any]:
     return own | {"vector": None if vector is None else [vector.path, vector.offset, vector.size]}
 
 
-def _work(files: Sequence[_File], *, merges: bool = False, joins: bool = False) -> dict[str, Any]:
-    return {"merges": merges, "joins": joins, "files": list(files), "bytes": sum(file["bytes"] for file in files)}
+def _work(
+    files: Sequence[_File], *, merges: bool = False, joins: bool = False, chained: bool = False
+) -> dict[str, Any]:
+    how = {"merges": merges, "joins": joins, "chained": chained}
+    return {**how, "files": list(files), "bytes": sum(file["bytes"] for file in files)}
 
 
 # tasks ------------------------------------------------------------------------------------------------------------
@@ -310,7 +323,8 @@ def _found(
     kinds: bool,
 ) -> pa.Table:
     if not work["joins"]:
-        return section(store, schema, schemas, rule, work["files"], merges=work["merges"], kinds=kinds)
+        how = {name: work[name] for name in ("merges", "chained")}
+        return section(store, schema, schemas, rule, work["files"], **how, kinds=kinds)
     files = work["files"]
     partition = binary_row.decode(base64.b64decode(files[0]["partition"]), _keys(schema))
     found = data_evolution.joined(store, schema, schemas, files, partition)
@@ -331,6 +345,7 @@ def section(
     merges: bool,
     kinds: bool = False,
     stored: bool = False,
+    chained: bool = False,
 ) -> pa.Table:
     """The table's rows from files that may share keys; a single file without retractions is read unchanged.
 
@@ -358,6 +373,8 @@ def section(
         whole = whole.drop_columns([LEVEL])
         return whole.add_column(0, KIND, pa.array([0] * len(whole), pa.int8())) if kinds else whole
     if merges:
+        if chained:
+            refuse_ties(rule, whole)
         return merge(rule, whole, kinds=kinds, stored=stored)
     if kinds:
         return whole.select([KIND, *rule.columns])

@@ -18,14 +18,14 @@ from pyspark.sql import DataFrame, SparkSession
 from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats.paimon import scan_details, schema_evolution
 from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.scan_details import FileKey, Range, Vector
+from core.formats.paimon.scan_details import FileKey, Range, Vector, keys_of
 from core.formats.paimon.types import PaimonType, parse
 from core.messages import told
 from core.model.history import History
 from core.model.references import Field, Heads, Line, Schema, Snapshot
 from core.model.time_travel import AsOf
 from core.spark.merge.rules import is_on
-from core.spark.read.paimon import data_evolution, merge_on_read, unread_options
+from core.spark.read.paimon import chain_tables, data_evolution, merge_on_read, unread_options
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon.shown_columns import narrowed, readable, refusals, widened
 from core.spark.read.reader import Rows
@@ -36,7 +36,9 @@ DECIDES = re.compile(  # options that affect the result of a merge
     r"merge-engine|sequence\.|fields\.|deletion-vectors\.enabled|deletion-vectors\.merge|changelog-producer$|"
     r"force-lookup|(.*\.)?ignore-delete|.*\.remove-record-on-"
 )
-_ELSEWHERE = re.compile(r"scan\.(fallback|primary)-branch")  # options that add rows of another branch
+_ELSEWHERE = re.compile(
+    r"(scan\.(fallback|primary|fallback-snapshot|fallback-delta)-branch|chain-table\..*)"
+)  # options that add rows of another branch
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
     """What a holder's point takes to be read. `Unsupported` by name for what cannot be right, `Corrupt` for what is
     not whole."""
     files = history.files_of(point)
+    if (names := chain_tables.branches(schema, branch)) is not None:
+        return _chained(table, history, point, snapshot, branch, schema, names)
     name = other_branch(schema, branch)
     if name is None:
         return _opened(table, history, snapshot, branch, schema, files)
@@ -88,6 +92,89 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
         point=holder,
     )
     return replace(found, other=other, plan=replace(found.plan, other=other.plan), differs=(*found.differs, said))
+
+
+def _chained(
+    table: Table,
+    history: History,
+    point: str,
+    snapshot: Snapshot,
+    branch: str,
+    schema: Schema,
+    names: tuple[str, str],
+) -> PaimonScan:
+    """As `opened`, of a chain table. Partitions of other branches are a scan of their own, by the options of the delta
+    branch. Files of the snapshot branch have the numbers of its schemas turned into negative ones there."""
+    full, delta = (chain_tables.line(history.heads, name) for name in names)
+    then = chain_tables.beside(history.heads, branch, point, snapshot, full, delta)
+    holders = [f"branch:{of.branch}/{each.id}" if each else None for of, each in zip((full, delta), then, strict=True)]
+    own, fulls, deltas = (
+        history.files.slice(0, 0) if each is None else history.files_of(each) for each in (point, *holders)
+    )
+    theirs = _same_columns(schema, delta.schema, names[1])
+    _same_columns(schema, full.schema, names[0])
+    apart = chain_tables.partitions(theirs, *(_partitions(each) for each in (own, fulls, deltas)))
+    manifests = PaimonFormat.of(table.format).manifests
+    parts, ranges, buckets = [], dict[FileKey, Range](), dict[bytes, set[int]]()
+    for files, at, is_full in ((fulls, then[0], True), (deltas, then[1], False)):
+        if at is None:
+            continue
+        known = scan_details.ranges(manifests, at, files)
+        for key, entry in scan_details.stats(table.store, at, files).items():
+            buckets.setdefault(key[0], set()).add(entry["total_buckets"])
+        if is_full:
+            files = files.set_column(
+                files.column_names.index("schema_id"), "schema_id", pc.subtract(-1, files["schema_id"])
+            )
+        for each in apart:
+            used = [each.full] if is_full and each.full is not None else [] if is_full else list(each.deltas)
+            some = files.filter(pc.is_in(files["partition_bytes"], pa.array(used, pa.binary())))
+            moved = pa.array([each.stored] * len(some), some["partition_bytes"].type)
+            taken = some.set_column(some.column_names.index("partition_bytes"), "partition_bytes", moved)
+            parts.append(taken)
+            ranges |= {new: known[old] for old, new in zip(keys_of(some), keys_of(taken), strict=True)}
+    chain_tables.refuse_buckets(apart, buckets)
+    schemas = {**schemas_of(history.heads, delta.branch)}
+    schemas |= {-1 - number: each for number, each in schemas_of(history.heads, full.branch).items()}
+    found = _opened(table, history, snapshot, branch, schema, own, schemas.values())
+    if not parts:
+        return found
+    unread_options.refuse(theirs.options)
+    refused = refusals(theirs, (*schemas.values(), *found.schemas.values()))
+    theirs = readable(theirs, refused)
+    files = pa.concat_tables(parts)
+    other = PaimonScan(
+        table=table,
+        snapshot=then[1] or then[0] or snapshot,
+        schema=theirs,
+        schemas=schemas,
+        files=files,
+        ranges=ranges,
+        vectors={},
+        plan=merge_on_read.plan(theirs, schemas, files, ranges, {}, chained=True),
+        differs=(),
+        refused=refused,
+    )
+    said = told(
+        "Partitions that branch '{own}' lacks are those of branch '{full}' ({at}), with the changes of branch "
+        "'{delta}' ({then}) since",
+        own=branch,
+        full=full.branch,
+        at=holders[0] or told("no snapshot"),
+        delta=delta.branch,
+        then=holders[1] or told("no snapshot"),
+    )
+    return replace(found, other=other, plan=replace(found.plan, other=other.plan), differs=(*found.differs, said))
+
+
+def _partitions(files: pa.Table) -> list[bytes]:
+    found: list[bytes] = pc.unique(files["partition_bytes"].combine_chunks()).to_pylist()
+    return found
+
+
+def adds_rows(schema: Schema, branch: str) -> bool:
+    """Whether the table has rows of another branch."""
+    return other_branch(schema, branch) is not None or chain_tables.branches(schema, branch) is not None
 
 
 def other_branch(schema: Schema, branch: str) -> tuple[str, bool] | None:

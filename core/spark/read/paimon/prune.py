@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
 from core.formats.paimon import binary_row, scan_details, schema_evolution
@@ -53,6 +54,9 @@ def plan(of: PaimonScan, condition: Condition) -> merge_on_read.ReadPlan:
         of.schema, of.schemas, of.files, condition, lambda files: scan_details.stats(of.table.store, of.snapshot, files)
     )
     found = merge_on_read.only(of.plan, by_value, merged=by_key)
+    if of.schema.partition_keys and pc.count_distinct(of.files["path"]).as_py() < len(of.files):  # in several ones
+        kept = of.files["partition_bytes"].take(pa.array(_in_partitions(of.schema, of.files, condition), pa.int64()))
+        found = merge_on_read.in_partitions(found, set(kept.to_pylist()))
     return found if of.other is None else replace(found, other=plan(of.other, condition))
 
 

@@ -14,6 +14,8 @@ REFUSED = {
     "pk-clustering-override": ("true", told("Rows are clustered in another order than their key.")),
 }
 REFUSED_IF_SET = ("chain-table.", "blob-view")
+_OF_CHAINS = tuple(f"chain-table.{each}" for each in ("enabled", "chain-partition-keys", "streaming.", "split."))
+"""Read elsewhere, or of no effect on the rows of a batch read."""
 
 
 def refuse(options: Mapping[str, str]) -> None:
@@ -24,7 +26,7 @@ def refuse(options: Mapping[str, str]) -> None:
                 "The table's option '{name}' is {value}. {why}", name=name, value=value, why=why, remedy=OWN_ENGINE
             )
     for name in options:
-        if name.startswith(REFUSED_IF_SET):
+        if name.startswith(REFUSED_IF_SET) and not name.startswith(_OF_CHAINS):
             raise Unsupported(
                 "The table's option '{name}' is set; its rows are not simply those in its files.",
                 name=name,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import SnapscopeError
+from core.errors import Invalid, SnapscopeError, Unsupported
 from core.model import codes
 from core.model.actions import (
     Change,
@@ -93,6 +93,18 @@ def test_what_a_rollback_loses_is_what_the_sets_say(table: TableBuilder) -> None
 def test_what_cannot_be_asked(table: TableBuilder, change: Change, words: str) -> None:
     with pytest.raises(SnapscopeError, match=words):
         plan(table, change)
+
+
+def test_branches_of_a_chain_table_stay_as_they_are(tmp_path: Path) -> None:
+    """The engine drops partitions of the snapshot branch where the delta branch is rolled back as latest."""
+    names = {"scan.fallback-snapshot-branch": "a", "scan.fallback-delta-branch": "b", "chain-table.enabled": "true"}
+    made = ground.small_table(ground.warehouse(tmp_path), **names)
+    for change in (DeleteBranches(("b",)), RenameBranch("b", "c")):
+        with pytest.raises(Invalid, match=r"is the table.s .*-delta-branch"):
+            plan(made, change)
+    with pytest.raises(Unsupported, match="In a chain table, a rollback as latest"):
+        plan(made, Rollback("5"))
+    assert {verdict.point for verdict in plan(made, Rollback("5", destructive=True)).goes} == {"6", "7", "8", "9"}
 
 
 def test_readers_are_cleared_by_their_whole_names(table: TableBuilder) -> None:
