@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import Corrupt, Unsupported
+from core.errors import Corrupt
+from core.formats import undecoded
 from core.formats.iceberg import types
 from core.formats.iceberg.types import IcebergField
-from core.spark.read import int96, timestamps
-from core.spark.read.iceberg.columns import WAY_OUT
+from core.spark.read import int96, timestamps, variants
 from core.spark.read.iceberg.stored_files import children, id_of
 
 Constants: TypeAlias = Mapping[str, str | None] | None  # a partition's values by column id; None: the spec is unknown
@@ -141,18 +141,9 @@ def _micros(column: pa.Array) -> pa.Array:
 
 
 def _variants(column: pa.Array, wanted: IcebergField, path: str) -> pa.Array:
-    """Variant values in Spark's form.
-
-    Shredded variants, with parts of their values in columns of their own, are refused.
-    """
-    names = {each.name: number for number, each in enumerate(children(column.type))}
-    if "typed_value" in names or not {"metadata", "value"} <= names.keys():
-        raise Unsupported(
-            "Column '{name}' is a shredded variant in a file that has deletes or is on another "
-            "store; only Spark's own reader can reassemble it.",
-            name=wanted.name,
-            path=path,
-            remedy=WAY_OUT,
-        )
-    made = [pc.fill_null(pc.struct_field(column, [names[name]]), b"") for name in ("value", "metadata")]
-    return pa.StructArray.from_arrays(made, fields=list(types.arrow(wanted.type)), mask=column.is_null())
+    """Variant values in Spark's form; shredded ones have parts of their values in columns of their own."""
+    try:
+        made = variants.whole(column)
+    except (ValueError, NotImplementedError) as error:
+        raise undecoded.error(error, path) from error
+    return pa.StructArray.from_arrays(list(made), fields=list(types.arrow(wanted.type)), mask=column.is_null())

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from core.errors import Corrupt, Unsupported
+from core.errors import Corrupt
 from core.formats import undecoded
 from core.formats.paimon import binary_row, blob_files, schema_evolution, types
 from core.formats.paimon.blob_files import Blob
@@ -24,7 +24,7 @@ from core.formats.paimon.schema_evolution import Origin
 from core.formats.paimon.types import PaimonType, parse
 from core.model.intervals import Ints
 from core.model.references import Field, Schema
-from core.spark.read import timestamps
+from core.spark.read import timestamps, variants
 from core.spark.read.paimon import casts, python_files
 from core.spark.session.task_errors import forwarding_errors
 from core.storage.store import Store
@@ -99,7 +99,7 @@ def read(
     table, rows = python_files.decode(source, form, columns, path, micros=micros)
     try:
         found = [_column(each, table, rows, partition, micros) for each in origins]
-    except pa.ArrowInvalid as error:
+    except (ValueError, NotImplementedError) as error:
         raise undecoded.error(error, path) from error
     names = [field.name for field in wanted.fields]
     for field in own:
@@ -134,7 +134,7 @@ def _column(origin: Origin, table: pa.Table, rows: int, partition: Sequence[Any]
         return pa.nulls(rows, to)
     have = parse(origin.source.type)
     column = table[origin.source.name]
-    if schema_evolution.same(have, wanted):
+    if schema_evolution.same(have, wanted) and not _holds_variants(have):
         return as_stored(column, have, micros)
     return timestamps.cast(converted(column, have, wanted, micros), to)
 
@@ -161,22 +161,22 @@ def blobs(found: Sequence[Blob | None]) -> pa.Array:
 
 
 def _variants(column: Any) -> Any:
-    """Values as Spark takes them. Shredded ones have parts of their values in columns of their own."""
+    """Values as Spark takes them; shredded ones have parts of their values in columns of their own."""
     flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if not {"metadata", "value"} <= set(flat.type.names) or "typed_value" in flat.type.names:
-        raise Unsupported(
-            "A VARIANT column is shredded in this file, which is not put together here.",
-            remedy="Leave the column out, or read it with the table's own engine.",
-        )
-    made = [pc.fill_null(pc.struct_field(flat, name), b"") for name in ("value", "metadata")]
     to = types.arrow(PaimonType("VARIANT"), micros=True)
-    return pa.StructArray.from_arrays(made, fields=list(to), mask=flat.is_null())
+    return pa.StructArray.from_arrays(list(variants.whole(flat)), fields=list(to), mask=flat.is_null())
+
+
+def _holds_variants(of: PaimonType) -> bool:
+    """Whether variants stand inside of its values, from which a cast would take the parts that stand apart."""
+    inner = (*of.args, *(field.type for field in of.fields))
+    return any(each.root == "VARIANT" or _holds_variants(each) for each in inner)
 
 
 def converted(column: Any, have: PaimonType, wanted: PaimonType, micros: bool) -> Any:
     """A value of an old type as the new one, as the engine casts it: nested rows field by field, by id, and what
     stands in arrays and maps."""
-    if schema_evolution.same(have, wanted):
+    if schema_evolution.same(have, wanted) and not _holds_variants(have):
         return as_stored(column, have, micros)
     to = types.arrow(wanted, micros=micros)
     flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -14,7 +14,7 @@ def is_hard(of: PaimonType, form: str) -> bool:
     """Whether Spark reads a column of such a file wrong, or not at all.
 
     Of ORC it shifts times into this machine's zone, and days before 1582 to another calendar, and it keeps the blanks
-    that fill a CHAR up; of Parquet it cuts nanoseconds off towards 1970. It alone puts shredded variants together.
+    that fill a CHAR up; of Parquet it cuts nanoseconds off towards 1970.
     """
     if form == "orc":
         return any(each.root in (*_ONLY_IN_PYTHON, *_TIMES, "DATE", "CHAR") for each in _within(of))

@@ -426,6 +426,25 @@ def test_times_and_variants(spark: SparkSession, tmp_path: Path) -> None:
     assert query(opened, "select * from t").table.to_pylist() == wanted[1:]
 
 
+def test_shredded_variants_beside_deletes(spark: SparkSession, tmp_path: Path) -> None:
+    table = Written(tmp_path / "t", [(1, "id", "long"), (2, "x", "variant")])
+    apart = pa.struct([("metadata", pa.binary()), ("value", pa.binary()), ("typed_value", pa.int32())])
+    schema = pa.schema([arrow_field(1, "id", "long"), pa.field("x", apart, metadata=_id(2))])
+    metadata = bytes.fromhex("010000")
+    values = [
+        {"metadata": metadata, "value": None, "typed_value": 300},
+        {"metadata": metadata, "value": bytes.fromhex("0561"), "typed_value": None},
+        None,
+    ]
+    file = table.file(pa.table([[1, 2, 3], values], schema=schema), 0)
+    table.commit(file)
+    opened = open_table(str(table.root))
+    wanted = [{"id": 1, "x": "300"}, {"id": 2, "x": "a"}, {"id": 3, "x": None}]
+    assert query(opened, "select * from t order by id").table.to_pylist() == wanted
+    table.commit(table.positions([(file, 1)]))
+    assert query(opened, "select * from t order by id").table.to_pylist() == [wanted[0], wanted[2]]
+
+
 def _id(number: int) -> dict[str, str]:
     return {"PARQUET:field_id": str(number)}
 

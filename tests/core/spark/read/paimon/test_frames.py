@@ -25,6 +25,7 @@ from core.spark.query.query import query
 from core.spark.read.paimon import arrow_files, python_files
 from core.spark.read.paimon import frames as read
 from core.spark.session.refusals import refusal
+from core.spark.session.task_errors import received
 from core.storage.store import Store
 from core.table import open_table
 from tests.support.spark.stored import Stored
@@ -401,6 +402,39 @@ def test_types_that_are_only_shown(spark: SparkSession, tmp_path: Path, store: A
         ["01:02:03.004", "5", [0.5, 1.5], [{"key": "a", "value": 2}], "u", 3, 4], [None, None, None, None, "", 0, 3],
     ]  # fmt: skip
     assert frame.count() == 2
+
+
+@pytest.mark.parametrize("store", [None, ReadAway])
+def test_shredded_variants(spark: SparkSession, tmp_path: Path, store: Any) -> None:
+    """Also inside of other columns, where a cast would drop the part that stands apart."""
+    table = Table(
+        tmp_path, schema(0, (0, "j", "VARIANT"), (1, "a", "ARRAY<VARIANT>"), (2, "r", row((3, "j", "VARIANT"))))
+    )
+    apart = {"metadata": bytes.fromhex("010000"), "value": None, "typed_value": 5}
+    of = pa.struct([("metadata", pa.binary()), ("value", pa.binary()), ("typed_value", pa.int32())])
+    table.add("bucket-0/f.parquet", pa.table({
+        "j": pa.array([apart, None], of),
+        "a": pa.array([[apart, None], None], pa.list_(of)),
+        "r": pa.array([{"j": apart}, {"j": None}], pa.struct([("j", of)])),
+    }))  # fmt: skip
+    frame = table.frame(spark, store=None if store is None else store(str(tmp_path)))
+    found = frame.selectExpr("to_json(j)", "to_json(a[0])", "to_json(a[1])", "size(a)", "to_json(r.j)").toArrow()
+    assert [list(each.values()) for each in found.to_pylist()] == [
+        ["5", "5", None, 2, "5"], [None, None, None, None, None],
+    ]  # fmt: skip
+
+
+def test_a_variant_that_cannot_be_put_together(spark: SparkSession, tmp_path: Path) -> None:
+    table = Table(tmp_path, schema(0, (0, "j", "VARIANT")))
+    odd = {"metadata": bytes.fromhex("010000"), "value": b"\x00", "typed_value": 5}
+    of = pa.struct([("metadata", pa.binary()), ("value", pa.binary()), ("typed_value", pa.int32())])
+    table.add("bucket-0/f.parquet", pa.table({"j": pa.array([odd], of)}))
+    with pytest.raises(Exception, match="snapscope error") as caught:
+        table.frame(spark, store=ReadAway(str(tmp_path))).collect()
+    error = received(str(caught.value))
+    assert error is not None
+    assert "a value of a variant is stored twice" in error.message
+    assert error.path == "bucket-0/f.parquet"
 
 
 def test_columns_inside_others_are_cast_too(spark: SparkSession, tmp_path: Path) -> None:
