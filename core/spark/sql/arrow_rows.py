@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, types
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from core.spark.session.gateway import scala_object
-from core.spark.sql import variants
+from core.spark.sql import variant_texts
 
 _UNKNOWN = "UNKNOWN_PRIMITIVE_TYPE_IN_VARIANT"  # types that Spark cannot turn into text yet
 _BATCH_ROWS = 10_000
@@ -48,8 +48,8 @@ def _rows(frame: DataFrame, most: int, shown: Callable[[types.DataType], types.D
     rows = sent._jdf.queryExecution().executedPlan().executeCollect()
     table = pa.concat_tables([schema.empty_table(), *_tables(sent, rows, schema)])
     for position, field in enumerate(sent.schema):
-        if variants.has_variants(field.dataType):
-            table = table.set_column(position, field.name, variants.texts(table.column(position), field.dataType))
+        if variant_texts.has_variants(field.dataType):
+            table = table.set_column(position, field.name, variant_texts.texts(table.column(position), field.dataType))
     return table.rename_columns(names)
 
 

@@ -38,7 +38,10 @@ class Client:
         self._catalog, self._uri = catalog, catalog.text("uri").rstrip("/")
         if not self._uri.startswith(("http://", "https://")):
             raise Unsupported(
-                "The uri of the catalog {name} is not an http:// or https:// URL.", name=catalog.name, path=self._uri
+                "The uri of the catalog {name} is not an http:// or https:// URL.",
+                name=catalog.name,
+                path=self._uri,
+                remedy=_CHECK,
             )
         self._opener = urllib.request.build_opener(_NoRedirect())
         self._headers: dict[str, str] = {}
