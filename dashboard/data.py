@@ -11,12 +11,14 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
+import pandas as pd
 import pyarrow as pa
 import streamlit as st
 from cachetools import LRUCache
 
 from core import catalog as warehouses
 from core import settings_file
+from core.analysis import file_map
 from core.analysis import inspection as contents
 from core.analysis.commit_changes import CommitChanges
 from core.analysis.expiration_dates import expiries
@@ -31,12 +33,13 @@ from core.model.column_bounds import Bounds
 from core.model.expiry import Expiry, Forecast
 from core.model.history import History
 from core.model.plan import Plan
-from core.model.references import Heads
+from core.model.references import Heads, Line
 from core.model.time_travel import AsOf
 from core.storage import time_limits
 from core.table import Table, open_table
 from dashboard import words
 from dashboard.formatting import language
+from dashboard.view_models import rows, version_picker
 from dashboard.view_models.home import TableFacts, table_facts
 
 Progress = Callable[[int, int], None]
@@ -198,6 +201,9 @@ _healths: Shelf[Health] = Shelf(KEPT_PLANS)
 _changes: Shelf[CommitChanges] = Shelf(KEPT_HISTORIES)
 _unusual: Shelf[tuple[Attention, ...]] = Shelf(KEPT_HISTORIES)
 _facts: Shelf[TableFacts] = Shelf(KEPT_FACTS)
+_decisions: Shelf[pd.DataFrame] = Shelf(KEPT_PLANS)
+_shades: Shelf[file_map.Values] = Shelf(KEPT_PLANS)
+_offered: Shelf[Mapping[str, str]] = Shelf(KEPT_HISTORIES)
 
 
 def kept_history(seen: Heads) -> History | None:
@@ -264,6 +270,26 @@ def plan(known: History, change: Change, now_ms: int) -> Plan:
     """Return the plan of a change at a given time, cached."""
     key = (fingerprint(known.heads), change, now_ms)
     return _plans.of(key, lambda: table(known.heads.location).preview(change, now_ms, known))
+
+
+def decisions(shown: Plan, seen: Heads, zone: str) -> pd.DataFrame:
+    """Return the rows of a plan's decisions; not to be changed."""
+    key = (shown.fingerprint, shown.now_ms, zone, language.chosen())
+    return _decisions.of(key, lambda: rows.verdicts(shown, seen, zone))
+
+
+def shades(
+    known: History, point: AsOf, files: pa.Table, level: pa.Table, folder: str, by: str, now_ms: int
+) -> file_map.Values:
+    """Return what the map of a version's files below a folder is coloured by, cached."""
+    key = (fingerprint(known.heads), point.point, folder, by, now_ms)
+    return _shades.of(key, lambda: file_map.values(known, files, level, folder, by, now_ms))
+
+
+def offered(seen: Heads, zone: str, now_ms: int, line: Line | None = None) -> Mapping[str, str]:
+    """Return the versions to choose from with their labels, cached."""
+    key = (fingerprint(seen), zone, now_ms, line and line.branch, language.chosen())
+    return _offered.of(key, lambda: version_picker.offered(seen, zone, now_ms, line))
 
 
 def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:

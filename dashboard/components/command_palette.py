@@ -45,7 +45,7 @@ def fill(place: UrlState, heads: Heads | None) -> None:
     if place.warehouse:
         groups.append(command_palette.tables(_titles(place.warehouse)))
     if heads is not None:
-        groups += command_palette.versions(heads, place.zone, place.now_ms)
+        groups += command_palette.versions(loading.offered(heads, place.zone, place.now_ms))
     labels = {
         "open": words.PALETTE,
         "placeholder": words.PALETTE_HINT if heads else words.PALETTE_HINT_AWAY,

@@ -56,9 +56,9 @@ def pick(
     zone, now_ms = url_state.zone(), url_state.now_ms()
     box = key or f"pick.{name}"
     current = url_state.get(name) if name else st.session_state.get(box)
-    shown = version_picker.offered(heads, zone, now_ms, line if heads.capabilities.branches_are_directories else None)
+    shown = loading.offered(heads, zone, now_ms, line if heads.capabilities.branches_are_directories else None)
     if default is None and current:
-        shown = {"": words.PICK_NONE} | shown  # otherwise a box with a default could not be cleared
+        shown = {"": words.PICK_NONE} | dict(shown)  # otherwise a box with a default could not be cleared
     options = list(shown) if current is None or current in shown else [current, *shown]
     if name:
         st.session_state[box] = current

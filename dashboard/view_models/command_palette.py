@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from core.model.references import Heads
 from dashboard import words
-from dashboard.view_models import version_picker
 
 PAGE, TABLE, VERSION = "page", "table", "version"
 
@@ -22,9 +20,8 @@ def tables(titles: Sequence[str]) -> Group:
     return {"kind": TABLE, "name": words.TABLE, "rows": [[title, title] for title in titles]}
 
 
-def versions(heads: Heads, zone: str, now_ms: int) -> Iterable[Group]:
+def versions(offered: Mapping[str, str]) -> Iterable[Group]:
     """Group what the version pickers offer; any other version can be typed."""
-    offered = version_picker.offered(heads, zone, now_ms)
     tags = [[label, point] for point, label in offered.items() if "tag:" in point]
     others = [[label, point] for point, label in offered.items() if "tag:" not in point]
     yield {"kind": VERSION, "name": words.PALETTE_TAG, "rows": tags}

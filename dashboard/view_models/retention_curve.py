@@ -25,7 +25,7 @@ from dashboard.formatting.palette import Palette
 from dashboard.formatting.prices import Price, money
 
 CURVE_PX = 260
-MOST_COLUMNS = 240  # that can be clicked: of longer histories each stands for several numbers
+MOST_COLUMNS = 120  # that can be clicked: of longer histories each stands for several numbers
 CALENDAR_PX = 230
 SHOWN_DROPS = 8
 

@@ -126,7 +126,7 @@ def _map(opened: OpenedTable, history: History, point: AsOf) -> None:
     explain_figure.caption(words.MAP_HELP, words.HOW_MAP)
     with st.container(horizontal=True, vertical_alignment="center", key="files_shades"):
         by = inputs.one_of(words.SHADE, "by", words.SHADES, file_map.AGE)
-        shades = file_map.values(history, inside, level, folder, by, opened.now_ms)
+        shades = loading.shades(history, point, inside, level, folder, by, opened.now_ms)
         st.html(markup.scale(*words.scale(by, shades)))
     figure = treemap.figure(level, frame.hues(), url_state.get("file"), shades)
     st.plotly_chart(

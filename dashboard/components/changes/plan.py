@@ -180,7 +180,7 @@ def _kind(plan: Plan) -> str:
 
 def _verdicts(opened: OpenedTable, plan: Plan, history: History) -> None:
     grid.draw(
-        rows.verdicts(plan, opened.heads, opened.zone),
+        loading.decisions(plan, opened.heads, opened.zone),
         f"plan.verdicts.{_kind(plan)}",
         columns={
             "point": grid.text(words.COLUMN["point"]),

@@ -37,8 +37,9 @@ def slider(opened: OpenedTable, history: History, branch: str, plan: Plan | None
             keep(int(number))
 
     st.plotly_chart(
-        figure, key=key, theme=None, config=CONFIG, on_select=clicked, selection_mode="points", alt=words.CURVE_ALT
-    )
+        timeline.Drawn(figure), key=key, theme=None, config=CONFIG, on_select=clicked, selection_mode="points",
+        alt=words.CURVE_ALT,
+    )  # fmt: skip
     explain_figure.caption(words.LAB_CURVE_HELP, words.HOW_CURVE)
     table = st.expander(words.LAB_AS_TABLE, key="lab.as_table", on_change="rerun")
     if table.open:
