@@ -20,7 +20,7 @@ from typing import Any
 from tests.support.places import ROOT
 
 RUN = ("sh", "python", "sql")
-SHOWN = ("text", "json", "mermaid")  # program output, a document, a picture
+SHOWN = ("text", "json", "toml", "mermaid")  # program output, a document, a settings file, a picture
 PAGES = [
     *(ROOT / name for name in ("README.md", "README.zh.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").rglob("*.md")),

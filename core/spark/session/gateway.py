@@ -240,7 +240,11 @@ def _wait(process: subprocess.Popen[bytes], announced: Path, deadline_s: float, 
                 "Spark's JVM exited with status {returncode} while starting.", returncode=process.returncode
             )
             raise Unsupported(both(happened, _last_words(log)), path=str(log), remedy=READ_LOG)
-        if any(line.startswith(_DIED) for line in _lines(log)):  # other threads keep the JVM alive and silent
+        if any(line.startswith(_DIED) for line in _lines(log)):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(1.0)
+                continue  # it was about to exit, and says how
+            # other threads keep the JVM alive and silent
             happened = told("Spark's JVM failed while starting.")
             raise Unsupported(both(happened, _last_words(log)), path=str(log), remedy=READ_LOG)
         if time.monotonic() > deadline:
