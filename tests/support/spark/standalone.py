@@ -9,7 +9,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,12 @@ class Cluster:
         tasks = [Path(f"/proc/{worker.pid}/task") for worker in self.workers]
         found = [thread.read_text() for of in tasks for thread in of.glob("*/children")]
         return [int(child) for children in found for child in children.split()]
+
+
+def kill(processes: list[int]) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):  # it has ended already
+            os.kill(process, signal.SIGKILL)
 
 
 @contextmanager
