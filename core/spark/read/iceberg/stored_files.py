@@ -29,13 +29,16 @@ _MAGIC = {b"PAR1": "parquet", b"ORC": "orc", b"Obj\x01": "avro"}
 _ENCRYPTED = (b"PARE", b"AGS1")
 
 
+Batches = Callable[[Sequence[int]], Iterator[tuple[int, list[pa.Array]]]]
+
+
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """An open file. `batches` yields (row count, columns with these numbers), in batches of rows."""
 
     form: str
     schema: pa.Schema
-    batches: Callable[[Sequence[int]], Iterator[tuple[int, list[pa.Array]]]]
+    batches: Batches
 
 
 @contextmanager
@@ -97,7 +100,7 @@ def _parquet(file: parquet.ParquetFile, source: str | pa.Buffer, batch_rows: int
         for batch in _with_all_digits(file, source).iter_batches(batch_rows, columns=names):
             yield len(batch), _chosen(batch.columns, columns, names)
 
-    return StoredFile("parquet", schema, batches)
+    return StoredFile("parquet", schema, _counted(file.metadata.num_rows, batches))
 
 
 def _with_all_digits(file: parquet.ParquetFile, source: str | pa.Buffer) -> parquet.ParquetFile:
@@ -128,7 +131,21 @@ def _orc(source: str | pa.Buffer, path: str) -> StoredFile:
             arrays = [found[number] for number in columns]
             yield len(arrays[0]), arrays
 
-    return StoredFile("orc", schema, batches)
+    return StoredFile("orc", schema, _counted(file.nrows, batches))
+
+
+def _counted(rows: int, batches: Batches) -> Batches:
+    """Raise `ValueError` after the last batch if they do not have as many rows as the file claims."""
+
+    def counted(columns: Sequence[int]) -> Iterator[tuple[int, list[pa.Array]]]:
+        found = 0
+        for count, arrays in batches(columns):
+            found += count
+            yield count, arrays
+        if found != rows:
+            raise ValueError(told("expected {numbers} records, could decode {rows}", numbers=rows, rows=found))
+
+    return counted
 
 
 def _as_arrow_reads(file: orc.ORCFile, stripe: int, columns: Sequence[int], names: list[str] | None) -> dict[int, Any]:

@@ -19,6 +19,7 @@ from core.errors import NotFound, Unsupported
 from core.formats import footer_limits, undecoded
 from core.formats.paimon import deletion_vectors, types
 from core.formats.paimon.types import PaimonType
+from core.messages import told
 from core.model.intervals import Ints
 from core.spark.read import int96, nested, orc_times
 from core.storage import local_disk
@@ -76,15 +77,16 @@ def decode(
 
             with parquet.ParquetFile(opened, coerce_int96_timestamp_unit="us", pre_buffer=False) as found:
                 if not int96.has(found.schema, names):
-                    return found.read(names).select(names), found.metadata.num_rows
+                    return _counted(found.read(names).select(names), found.metadata.num_rows)
             content = Path(source).read_bytes() if isinstance(source, str) else source
             with parquet.ParquetFile(pa.BufferReader(int96.as_bytes(content))) as found:
-                return found.read(names).select(names), found.metadata.num_rows
+                return _counted(found.read(names).select(names), found.metadata.num_rows)
         if form == "orc":
             import pyarrow.orc as orc
 
             found, rows = _orc(orc.ORCFile(opened), source, names, path)
-            return pa.table([_without_blanks(found[name], of) for name, of in wanted], names=names), rows
+            columns = [_without_blanks(found[name], of) for name, of in wanted]
+            return _counted(pa.table(columns, names=names), rows)
     except FileNotFoundError as error:
         raise NotFound(
             "A data file that the table refers to does not exist.",
@@ -94,6 +96,12 @@ def decode(
     except (pa.ArrowException, KeyError, ValueError, EOFError, OSError) as error:
         raise undecoded.error(error, path) from error
     raise unknown_format(form, path)
+
+
+def _counted(found: pa.Table, rows: int) -> tuple[pa.Table, int]:
+    if found.num_columns and len(found) != rows:
+        raise ValueError(told("expected {numbers} records, could decode {rows}", numbers=rows, rows=len(found)))
+    return found, rows
 
 
 def unknown_format(form: str, path: str) -> Unsupported:

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.orc as orc
 import pytest
 
-from core.errors import Corrupt
+from core.errors import Corrupt, SnapscopeError
 from core.formats.paimon.types import parse
 from core.spark.read.paimon import python_files
+from tests.support.formats import flipped
 
 FAR = dt.datetime(9999, 12, 31, 23, 59, 59)
 
@@ -69,3 +70,17 @@ def test_times_far_away_inside_others() -> None:
     assert decoded(lz4.getvalue(), "id") == [{"id": 1}, {"id": 2}]
     with pytest.raises(Corrupt):
         decoded(content[: len(content) // 2], "id")
+
+
+@pytest.mark.parametrize("form", flipped.FORMS)
+def test_a_flipped_bit_in_the_footer_takes_no_row_away(form: str) -> None:
+    wanted = [("a", "BIGINT"), ("s", "STRING"), ("t", "TIMESTAMP(6)"), ("l", "ARRAY<INT>")]
+    refused = 0
+    for bit, content in flipped.flipped(flipped.whole(form), form, 2_000):
+        try:
+            table, rows = python_files.decode(content, form, [(name, parse(of)) for name, of in wanted], "f")
+        except SnapscopeError:
+            refused += 1
+        else:
+            assert (len(table), rows) == (200, 200), bit
+    assert refused > 500
