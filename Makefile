@@ -125,7 +125,7 @@ screenshots: $(VENV)/.ready-dev ## every page in both themes, languages and widt
 pins: ## resolve constraints.txt anew in a clean environment
 	@$(MAKE) $(BIN)/python
 	@rm -rf $(VENV)-pins && $(BIN)/python -m venv $(VENV)-pins
-	@$(VENV)-pins/bin/pip install --quiet --disable-pip-version-check '.[dev,s3,gcs,azure,oss]'
+	@$(VENV)-pins/bin/pip install --quiet --disable-pip-version-check '.[dev,s3,gcs,azure,oss,hdfs]'
 	@{ sed -n '/^#/p' constraints.txt; $(VENV)-pins/bin/pip freeze --exclude snapscope; } > constraints.new
 	@mv constraints.new constraints.txt && rm -rf $(VENV)-pins build snapscope.egg-info
 

@@ -51,6 +51,7 @@ STORES: Mapping[str, tuple[str, str]] = {  # protocols: the package that impleme
     "gs://": ("gcsfs", "gcs"),
     "abfs://": ("adlfs", "azure"),
     "oss://": ("ossfs", "oss"),
+    "hdfs://": ("hdfs-native", "hdfs"),
 }
 PATIENCE_S = 20.0
 SPARK_PATIENCE_S = 300.0  # a connector may have to be downloaded first

@@ -14,6 +14,7 @@ EXTRAS: Mapping[str, str] = {  # URL protocols, and the extra of pyproject.toml 
     **dict.fromkeys(("gs", "gcs"), "gcs"),
     **dict.fromkeys(("abfs", "abfss", "az", "adl"), "azure"),
     "oss": "oss",
+    "hdfs": "hdfs",
 }
 
 

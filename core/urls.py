@@ -57,6 +57,11 @@ def is_below(path: str, root: str) -> bool:
     return whole.startswith(f"{above.rstrip('/')}/") and not climbs(path)
 
 
+def host(url: str) -> str:
+    """The host of a URL with its port, without a user."""
+    return url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+
+
 def typed_path(url: str) -> str:
     """The path of a `file:` URL that a person typed, with its escapes decoded."""
     try:

@@ -16,12 +16,16 @@ import fsspec.asyn
 
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.messages import told
+from core.storage import by_renaming
 from core.storage.file_systems import unwritable
 
 LOCAL = ("file", "local")
 S3 = ("s3", "s3a")
 GCS = ("gs", "gcs")
 AZURE = ("abfs", "abfss", "az")
+HDFS = ("hdfs", "webhdfs")
+fsspec.register_implementation("webhdfs", "core.storage.web_hdfs.WebHdfs", clobber=True)
+fsspec.register_implementation("hdfs", "core.storage.native_hdfs.NativeHdfs", clobber=True)
 _TRIES = 3  # to delete a test object
 _KEY = "snapscope-create"  # metadata of an object: which call created it
 _AZURE_KEY = _KEY.replace("-", "_")  # names of metadata are identifiers there
@@ -41,12 +45,10 @@ class Guarantees:
     tests: bool = False
 
 
-_OBJECTS = Guarantees(creates=True, lists=True, tests=True)
+_TESTED = Guarantees(creates=True, lists=True, tests=True)
 _KINDS: Mapping[str, Guarantees] = {
     **dict.fromkeys((*LOCAL, "memory"), Guarantees(creates=True, lists=True)),
-    **dict.fromkeys((*S3, *GCS, *AZURE), _OBJECTS),
-    "webhdfs": Guarantees(lists=True),
-    "hdfs": Guarantees(lists=True),
+    **dict.fromkeys((*S3, *GCS, *AZURE, *HDFS), _TESTED),
 }
 
 
@@ -63,10 +65,13 @@ def can_delete(kind: type) -> bool:
 
 
 def create(fs: Any, protocol: str, path: str, data: bytes, read: Callable[[], bytes]) -> None:
-    """Create an object by one conditional request; `read` reads it. Raises `FileExistsError` if it is another's.
+    """Create an object by one conditional request, a file of HDFS by renaming. `read` reads it.
 
-    Where the request fails, the object tells whether it is ours: the answer may have been lost, so that the next
-    try found our own object, and servers word "taken" differently."""
+    Raises `FileExistsError` if it is another's. Where the request fails, the object tells whether it is ours: the
+    answer may have been lost, so that the next try found our own object, and servers word "taken" differently."""
+    if protocol in HDFS:
+        by_renaming.create(fs, path, data)
+        return
     own = uuid.uuid4().hex
     try:
         _write(fs, protocol, path, data, own)

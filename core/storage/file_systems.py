@@ -19,6 +19,7 @@ from core.messages import told
 from core.settings_file import masked
 from core.storage.kept_contents import checksum
 
+_TRACE = "\n\tat "
 _OUT_OF_RANGE = re.compile("(?i)range|416")
 
 
@@ -53,7 +54,7 @@ def remote(fs: Any, path: str, most_bytes: int, start: int | None = None) -> byt
     except FileNotFoundError:
         raise
     except Exception as error:
-        if _OUT_OF_RANGE.search(str(error)) and fs.info(path)["size"] == 0:  # an empty object has no byte 0
+        if _OUT_OF_RANGE.search(str(error)) and fs.info(path)["size"] <= (start or 0):  # an empty one has no byte 0
             return b""
         raise
     if start is None and len(data) > most_bytes:
@@ -68,6 +69,12 @@ def replace(fs: Any, path: str, data: bytes) -> None:
     except Exception:
         if remote(fs, path, len(data)) != data:
             raise
+
+
+def refuse_directory(fs: Any, path: str) -> None:
+    """Raise `IsADirectoryError` for a directory of HDFS, where reading one fails as if it did not exist."""
+    if fs.info(path)["type"] == "directory":
+        raise IsADirectoryError(path)
 
 
 def too_large(error: TooLarge, most_bytes: int, path: str) -> Corrupt:
@@ -107,10 +114,15 @@ def modified_s(info: Mapping[str, Any]) -> float | None:
     return None
 
 
+def _said(error: Exception) -> str:
+    """What a client library said, without the stack trace of a server in Java."""
+    return masked(f"{type(error).__name__}: {str(error).partition(_TRACE)[0]}")
+
+
 def unwritable(path: str, error: Exception) -> Corrupt:
     return Corrupt(
         "The store could not write this file: {error}.",
-        error=masked(f"{type(error).__name__}: {error}"),
+        error=_said(error),
         path=path,
         remedy="Check free space and access, then try again.",
     )
@@ -119,7 +131,7 @@ def unwritable(path: str, error: Exception) -> Corrupt:
 def unreadable(path: str, error: Exception) -> Corrupt:
     return Corrupt(
         "The store could not read this path: {error}.",
-        error=masked(f"{type(error).__name__}: {error}"),
+        error=_said(error),
         path=path,
         remedy="Check access and the connection, then try again; nothing was changed.",
     )

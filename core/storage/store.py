@@ -18,8 +18,8 @@ import fsspec.asyn
 from core import urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.messages import Told, told
-from core.storage import conditional, local_disk, location_options, request_slots, s3_client, time_limits
-from core.storage.conditional import LOCAL
+from core.storage import by_renaming, conditional, local_disk, location_options, request_slots, s3_client, time_limits
+from core.storage.conditional import HDFS, LOCAL
 from core.storage.file_systems import (
     DirectoryEntry,
     TooLarge,
@@ -120,7 +120,8 @@ class Store:
             return path.removeprefix("./")
         named, root = urls.local_path(path) if self.is_local else path, f"{self.root.rstrip('/')}/"
         found = os.path.realpath(named or "/") if self.is_local else str(self._fs._strip_protocol(named))
-        if not found.startswith(root):  # compare names only: opening it might contact a server that an attacker named
+        is_elsewhere = self.protocol in HDFS and urls.is_url(path) and urls.host(path) != urls.host(self.location)
+        if is_elsewhere or not found.startswith(root):  # opening it might contact a server that an attacker named
             said = told("{path} is not inside {location}.", path=path, location=self.location)
             raise Invalid(said, path=path, remedy="Give a file of this table.")
         return found.removeprefix(root)
@@ -298,7 +299,7 @@ class Store:
                 with local_disk.temporary(path, data) as temporary:
                     os.replace(temporary, path)
             else:
-                replace(self._fs, path, data)
+                (by_renaming.replace if self.protocol in HDFS else replace)(self._fs, path, data)
         except Exception as error:
             raise unwritable(path, error) from error
 
@@ -337,11 +338,11 @@ class Store:
 
     def remove_empty_dir(self, relative: str) -> bool:
         """Remove a directory if it is empty. False if it is not empty or if the store has no directories."""
-        if not self.is_local:
+        if not self.is_local and self.protocol not in HDFS:
             return False
         try:
-            os.rmdir(self.full(relative))
-        except OSError:
+            (os.rmdir if self.is_local else self._fs.remove_empty_dir)(self.full(relative))
+        except Exception:  # client libraries raise any type of error; an empty directory does no harm
             return False
         return True
 

@@ -1,4 +1,4 @@
-"""Real servers of object stores on this machine: S3Proxy (Maven), Azurite (npm), fake-gcs-server (built by Go)."""
+"""Real servers of stores on this machine: S3Proxy and HDFS (Maven), Azurite (npm), fake-gcs-server (built by Go)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.engines import s3_server
+from tests.engines import hdfs_server, s3_server
 from tests.engines.java import Missing, kept
 from tests.engines.lines import last_words
 from tests.support.ports import free_port
@@ -25,8 +25,8 @@ ACCOUNT_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1
 
 @dataclass(frozen=True)
 class Server:
-    """A running server: its address, the prefix of locations on it, and the environment that leads there through
-    another address."""
+    """A running server: its address, the prefix of locations on it (`{host}`: of that address), and the environment
+    that leads there through another address."""
 
     url: str
     prefix: str
@@ -102,7 +102,19 @@ def gcs(directory: Path) -> Iterator[Server]:
         )
 
 
-KINDS = {"local": local, "s3": s3, "azure": azure, "gcs": gcs}
+@contextmanager
+def hdfs(directory: Path) -> Iterator[Server]:
+    with hdfs_server.running(directory) as found:
+        yield Server("", f"hdfs://{found.native}/lake", lambda _: {"HADOOP_USER_NAME": hdfs_server.USER})
+
+
+@contextmanager
+def webhdfs(directory: Path) -> Iterator[Server]:
+    with hdfs_server.running(directory) as found:
+        yield Server(f"http://{found.http}", f"webhdfs://{hdfs_server.USER}@{{host}}/lake", lambda _: {})
+
+
+KINDS = {"local": local, "s3": s3, "azure": azure, "gcs": gcs, "hdfs": hdfs, "webhdfs": webhdfs}
 
 
 def _tool(name: str) -> str:

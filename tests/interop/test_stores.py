@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from core.errors import Conflict, Corrupt, Unsupported
+from core.errors import Conflict, Corrupt, Invalid, Unsupported
 from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
@@ -31,6 +33,8 @@ KEEP_ONE = Expire(retain_max=1, retain_min=1)
     params=[
         "local",
         "s3",
+        "hdfs",
+        "webhdfs",
         pytest.param("azure", marks=pytest.mark.azurite),
         pytest.param("gcs", marks=pytest.mark.fake_gcs),
     ],
@@ -47,7 +51,7 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         ):
             for name, value in server.leads(proxy.url).items():
                 environment.setenv(name, value)
-            yield proxy, server.prefix
+            yield proxy, server.prefix.format(host=urlsplit(proxy.url).netloc)
     except Missing as lack:
         pytest.skip(f"{NEEDS.get(kind, 'engines')}: {lack}")
 
@@ -178,7 +182,7 @@ def test_a_tag_that_is_listed_and_never_found_stops_an_expiry(place: str, proxy:
     hides = "tag/tag-v", "tag%2Ftag-v"
     proxy.rule = lambda method, path: 404 if method in ("GET", "HEAD") and path.split("?")[0].endswith(hides) else None
     if proxy.backend:
-        with pytest.raises(Corrupt, match="lists this file") as told:
+        with pytest.raises(Corrupt, match=r"lists this file|could not read this path: HTTPError: 404") as told:
             open_table(place).preview(KEEP_ONE, ground.LATE_MS)
         assert told.value.path == "tag/tag-v"
     proxy.rule = lambda _method, _path: None
@@ -188,7 +192,9 @@ def test_a_tag_that_is_listed_and_never_found_stops_an_expiry(place: str, proxy:
 def test_a_server_that_ignores_the_condition_is_refused_before_the_first_effect(
     place: str, proxy: Proxy, tmp_path: Path
 ) -> None:
-    if not proxy.backend or place.startswith("gs:"):  # Google's answer to a create has a body
+    if not proxy.backend or place.startswith(
+        ("gs:", "webhdfs:")
+    ):  # Google's answer has a body, HDFS needs no condition
         return
     four_commits(tmp_path / "t")
     before = content(uploaded(tmp_path / "t", place))
@@ -199,3 +205,28 @@ def test_a_server_that_ignores_the_condition_is_refused_before_the_first_effect(
         apply(table, plan, settle_s=0)
     assert content(place) == before
     assert not any(run.is_open for run in Journal().runs())
+
+
+def test_hdfs_tells_hosts_directories_and_names_apart(place: str) -> None:
+    if "hdfs:" not in place:
+        return
+    store = Store(place)
+    for name in ("x;y", "x#y", "x"):
+        store.create(f"below/{name}", name.encode())
+    assert store.delete("below/x;y")
+    assert not store.delete("below/x;y")
+    assert [(entry.name, entry.size) for entry in store.ls("below")] == [("x", 1), ("x#y", 3)]
+    assert all(abs((entry.modified_s or 0) - time.time()) < 3_600 for entry in store.ls("below"))
+    with pytest.raises(Corrupt, match="IsADirectoryError"):
+        store.read("below")
+    assert store.read("below/x", 10, 1) == store.read("below/x", 10, 5) == b""
+    store.put("below/x", b"")
+    assert store.read("below/x") == b""
+    assert not store.remove_empty_dir("below")
+    assert store.relative(store.url("below/x")) == "below/x"
+    with pytest.raises(Invalid, match="is not inside"):
+        store.relative(store.url("below/x").replace("127.0.0.1", "elsewhere"))
+    assert store.delete("below/x")
+    assert store.delete("below/x#y")
+    assert store.remove_empty_dir("below")
+    assert store.ls_if_there("below") == []

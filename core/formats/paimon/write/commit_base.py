@@ -151,8 +151,11 @@ def refuse_unlocked(store: Store, head: Head) -> None:
 
 
 def has_own_creates(store: Store) -> bool:
-    """Return whether the writers of every engine create snapshots exclusively on this store."""
-    return store.is_local or store.protocol == "memory"
+    """Return whether the writers of every engine create snapshots exclusively on this store.
+
+    In HDFS they rename a temporary file, which replaces none (Java Paimon: `RenamingSnapshotCommit`, without a lock).
+    """
+    return store.is_local or store.protocol in (*HDFS, "memory")
 
 
 def unlocked(store: Store, branch: str, snapshots: Iterable[Snapshot]) -> Unsupported | None:
