@@ -16,6 +16,7 @@ from core.formats.paimon.write.manifest_encoding import Record
 from core.formats.paimon.write.publish import Head, snapshot_ids
 from core.messages import told
 from core.model.references import Snapshot
+from core.storage.conditional import HDFS
 from core.storage.size_limits import MANIFEST
 from core.storage.store import Store
 
