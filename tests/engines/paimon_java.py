@@ -148,10 +148,12 @@ class PaimonJudge(Lines):
         options: Mapping[str, str] | None = None,
         columns: Sequence[str] | None = None,
         first_row_id: int | None = None,
+        writer: int | None = None,
     ) -> list[int]:
         """Appends or upserts. `kinds`: "+I" "-U" "+U" "-D" of each row. `overwrite`: a static partition, {} = dynamic.
         `origin`: another table, whose rows come first. `columns`: of all, those that rows have, in the table's order;
-        with `first_row_id` new values of rows that are there, from that one on.
+        with `first_row_id` new values of rows that are there, from that one on. `writer`: of a `user`, one whose files
+        in the postpone bucket have an order.
 
         `wait`: until compactions this write starts are done, so that they are in a second snapshot of this commit.
         """
@@ -170,6 +172,7 @@ class PaimonJudge(Lines):
             options=options,
             columns=None if columns is None else list(columns),
             first_row_id=first_row_id,
+            writer=writer,
         )
 
     def prepare(self, table: Table, rows: Sequence[Row], **fields: Any) -> str:
@@ -345,7 +348,8 @@ class PaimonJudge(Lines):
         each row begins with its kind, and deleted rows are there: what changed, given `incremental-between` in options.
 
         With `branch=` and `tag=` the engine's time travel looks for the tag among main's tags (0.9 to 2.0); with
-        `own=True` this reads the branch's.
+        `own=True` this reads the branch's. With `postponed=True` also rows of the postpone bucket, as Spark and Flink
+        do if `postpone.merge-on-read` is true, with `reversed=True` its writers the other way round.
         """
         return ordered(self.run("read", table, **point)["rows"])
 

@@ -86,6 +86,8 @@ TRACKED = (
     AvroColumn("first_row_id", ("_FILE", "_FIRST_ROW_ID"), pa.int64(), required=False),
     AvroColumn("columns", ("_FILE", "_WRITE_COLS"), pa.list_(pa.string()), required=False),
 )
+# Read on demand, for files of the postpone bucket: when each was created, in milliseconds of its writer's clock.
+CREATED = (*KEYED[:4], AvroColumn("created", ("_FILE", "_CREATION_TIME"), pa.timestamp("ms")))
 # Statistics of the values in files. Too large to be cached.
 STATS = (
     *KEYED[:-1],
@@ -106,7 +108,7 @@ _RANGES = pa.list_(
 VECTORS = (*INDEX, AvroColumn("ranges", ("_DELETIONS_VECTORS_RANGES",), _RANGES, required=False))
 LISTED = (*LIST, AvroColumn("schema_id", ("_SCHEMA_ID",), pa.int64()))
 _VERSIONS: Mapping[tuple[AvroColumn, ...], int] = {
-    LIST: 2, LISTED: 2, ENTRY: 2, DETAIL: 2, KEYED: 2, TRACKED: 2, STATS: 2, INDEX: 1, VECTORS: 1,
+    LIST: 2, LISTED: 2, ENTRY: 2, DETAIL: 2, KEYED: 2, TRACKED: 2, CREATED: 2, STATS: 2, INDEX: 1, VECTORS: 1,
 }  # fmt: skip
 _OF_A_LIST = frozenset(
     "_VERSION _FILE_NAME _FILE_SIZE _NUM_ADDED_FILES _NUM_DELETED_FILES _PARTITION_STATS _SCHEMA_ID _MIN_BUCKET "

@@ -17,7 +17,7 @@ from core.errors import Corrupt
 from core.formats.avro.decode import AvroColumn
 from core.formats.paimon import layout
 from core.formats.paimon.file_paths import identities
-from core.formats.paimon.manifests import ENTRY, KEYED, LIST, STATS, TRACKED, VECTORS, PaimonManifests
+from core.formats.paimon.manifests import CREATED, ENTRY, KEYED, LIST, STATS, TRACKED, VECTORS, PaimonManifests
 from core.model.references import Heads, Snapshot
 from core.storage.decoded_files import Loaded
 from core.storage.store import Store
@@ -75,6 +75,18 @@ def ranges(manifests: PaimonManifests, snapshot: Snapshot, files: pa.Table) -> d
     if lacking := next((key for key in keys if key not in found), None):
         raise Corrupt("A data file of the snapshot is in none of its manifests.", path=lacking[2])
     return found
+
+
+def created(manifests: PaimonManifests, snapshot: Snapshot, files: pa.Table) -> dict[FileKey, int]:
+    """When these live files were created, in milliseconds of their writers' clocks."""
+    keys = keys_of(files)
+    rows = _entries(manifests, snapshot, ("base", "delta"), CREATED)
+    times = rows["created"].cast(pa.int64()).to_pylist()
+    columns = (rows[name].to_pylist() for name in ("partition", "bucket", "name"))
+    found: dict[FileKey, int] = dict(zip(zip(*columns, strict=True), times, strict=True))
+    if lacking := next((key for key in keys if found.get(key) is None), None):
+        raise Corrupt("The manifests do not say when a file of the snapshot was created.", path=lacking[2])
+    return {key: found[key] for key in keys}
 
 
 def row_ids(manifests: PaimonManifests, snapshot: Snapshot, files: pa.Table) -> dict[FileKey, RowIds]:

@@ -34,7 +34,7 @@ from core.model.row_diff import CHANGED
 from core.model.time_travel import AsOf
 from core.spark.diff.compare import Compared, columns_between, compare, key_ids
 from core.spark.read.paimon import frames as read
-from core.spark.read.paimon import merge_on_read, points, prune, unread_options
+from core.spark.read.paimon import merge_on_read, points, postponed, prune, unread_options
 from core.spark.read.paimon.points import PaimonScan
 from core.spark.read.paimon.shown_columns import ddls, narrowed, raising, readable, refusals, stored_id, widened
 from core.spark.read.reader import Rows
@@ -83,6 +83,8 @@ def between(
             raise _NotByFiles(told("the table writes no changelog"))
         if points.is_joined(at.schema):
             raise _NotByFiles(told("several files hold different columns of the same rows"))
+        if postponed.is_on(at.schema):
+            raise _NotByFiles(told("rows of the postpone bucket are merged when they are read"))
         if points.adds_rows(at.schema, at.branch):
             raise _NotByFiles(told("the table has rows of another branch"))
         return _by_files(spark, table, history, since, at, mode, condition)

@@ -11,8 +11,9 @@ from typing import Any
 from core.formats.paimon.scan_details import FileKey, keys_of
 from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Schema
-from core.spark.read.paimon import merge_on_read
-from core.spark.read.paimon.points import DECIDES, PaimonScan, is_joined
+from core.spark.read.paimon import merge_on_read, postponed
+from core.spark.read.paimon.changed_options import DECIDES
+from core.spark.read.paimon.points import PaimonScan, is_joined
 
 
 def paths_of(plan: merge_on_read.ReadPlan) -> set[str]:
@@ -43,7 +44,10 @@ def alike(a: PaimonScan, b: PaimonScan, compared: Collection[int]) -> set[str]:
         }
     if _deciding(a.schema) != _deciding(b.schema):
         return set()
-    buckets_a, buckets_b = _buckets(ours), _buckets(theirs)
+    if postponed.is_on(a.schema) != postponed.is_on(b.schema):
+        return set()
+    apart = 1 if postponed.is_on(b.schema) else 2  # rows of the postpone bucket are of any bucket of their partition
+    buckets_a, buckets_b = _buckets(ours, apart), _buckets(theirs, apart)
     return {
         path
         for bucket, members in buckets_a.items()
@@ -64,10 +68,11 @@ def _described(point: PaimonScan) -> dict[str, tuple[FileKey, _Seen]]:
     }
 
 
-def _buckets(files: Mapping[str, tuple[FileKey, _Seen]]) -> dict[tuple[bytes, int], dict[str, _Seen]]:
-    found: dict[tuple[bytes, int], dict[str, _Seen]] = {}
+def _buckets(files: Mapping[str, tuple[FileKey, _Seen]], apart: int) -> dict[tuple[Any, ...], dict[str, _Seen]]:
+    """Files by their partition, and bucket if `apart` is 2."""
+    found: dict[tuple[Any, ...], dict[str, _Seen]] = {}
     for path, (key, seen) in files.items():
-        found.setdefault(key[:2], {})[path] = seen
+        found.setdefault(key[:apart], {})[path] = seen
     return found
 
 

@@ -32,7 +32,7 @@ from core.model.history import History
 from core.model.references import MAIN, HolderKind
 from core.model.time_travel import AsOf
 from core.paths import cache_dir
-from core.spark.read.paimon.points import decided
+from core.spark.read.paimon.changed_options import decided
 from core.spark.read.reader import Rows
 from core.spark.session.session import is_local
 from core.spark.session.task_errors import error_text

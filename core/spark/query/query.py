@@ -26,7 +26,15 @@ from core.spark.diff.incremental import KIND, between
 from core.spark.query import connector
 from core.spark.read import readers, removed_points, system_tables
 from core.spark.read.paimon import prune
-from core.spark.read.paimon.points import ROW_KIND, PaimonScan, audit_log, opened_at, schemas_of, with_kind
+from core.spark.read.paimon.points import (
+    ROW_KIND,
+    PaimonScan,
+    audit_log,
+    of_audit_log,
+    opened_at,
+    schemas_of,
+    with_kind,
+)
 from core.spark.read.paimon.shown_columns import ddls, readable, refusals
 from core.spark.read.reader import Rows, is_by_case
 from core.spark.session.session import engine_name
@@ -117,7 +125,7 @@ def _query(
     if since is not None:
         sources.append(_of_changes([f"{name}_changes" for name in own], table, history, since, at))
     if audits:
-        sources.append(_of_audit_log(audits, opened_at(table, history, at)))
+        sources.append(_of_audit_log(audits, of_audit_log(opened_at(table, history, at))))
     known = {name for each in sources for name in each.names}
     for view, found in system_tables.views(statement, own, table, history, at):
         _frame(spark, found).createOrReplaceTempView(types.quoted(view))

@@ -27,7 +27,7 @@ from core.model.references import Schema
 from core.spark.merge.rows import KIND, LEVEL, SEQUENCE, merge, refuse_ties
 from core.spark.merge.rules import FIRST_ROW, MergeRule, is_on, of_columns, read_rule
 from core.spark.read import timestamps
-from core.spark.read.paimon import arrow_files, data_evolution, python_files
+from core.spark.read.paimon import arrow_files, data_evolution, postponed, python_files
 from core.spark.read.paimon import frames as read
 from core.spark.session.task_errors import forwarding_errors
 from core.storage.store import Store
@@ -75,9 +75,11 @@ def plan(
     ids: Mapping[FileKey, RowIds] | None = None,
     *,
     chained: bool = False,
+    orders: Mapping[FileKey, tuple[str, int]] | None = None,
 ) -> ReadPlan:
     """How to read these live files of a point. Without a primary key `ranges` is not looked at; `ids`: the row ids of a
-    table with data evolution; `chained`: the files of a partition were written as those of several."""
+    table with data evolution; `chained`: the files of a partition were written as those of several; `orders`: the
+    files of the postpone bucket, if they are merged: then all files of their partition, and level 0 in all."""
     if ids is not None:
         return _joined(schemas, files, vectors, ids)
     if not schema.primary_keys:
@@ -86,12 +88,19 @@ def plan(
     rule = read_rule(schema, schema.options)
     has_vectors = is_on(schema.options, "deletion-vectors.enabled")
     skips = rule.engine == FIRST_ROW or (has_vectors and not is_on(schema.options, "deletion-vectors.merge-on-read"))
-    files, left_out = _taken(files, skips_level_0=skips, why="first-row" if rule.engine == FIRST_ROW else "vectors")
+    left_out: tuple[str, ...] = ()
+    if orders is None:
+        files, left_out = _taken(files, skips_level_0=skips, why="first-row" if rule.engine == FIRST_ROW else "vectors")
+    skips = skips and orders is None
+    whole: dict[bytes, list[_File]] = {partition: [] for partition, _, _ in orders or ()}
     buckets: dict[tuple[bytes, int], list[tuple[FileKey, _File]]] = {}
     for key, row in _rows(files):
-        buckets.setdefault((key[0], key[1]), []).append((key, row))
+        if key[0] in whole:
+            whole[key[0]].append(_described(row, vectors.get(key)) | {"order": (orders or {}).get(key)})
+        else:
+            buckets.setdefault((key[0], key[1]), []).append((key, row))
     raw: list[int] = []
-    work = []
+    work = [_work(each, merges=True) for each in whole.values()]
     for members in buckets.values():
         deletes = [ranges[key].delete_rows for key, _ in members]
         levels = {row["level"] for _, row in members}
@@ -134,7 +143,7 @@ def only(plan: ReadPlan, paths: Collection[str], merged: Collection[str] | None 
     raw = plan.raw.filter(pc.is_in(plan.raw["path"], pa.array(list(paths), pa.string())))
     work = []
     for each in plan.work:
-        if each["joins"]:  # other columns of the same rows, whatever single files say of theirs
+        if each["whole"]:  # other columns of the same rows, or newer ones, whatever single files say of theirs
             if any(file["path"] in (paths if merged is None else merged) for file in each["files"]):
                 work.append(each)
             continue
@@ -166,9 +175,9 @@ def _taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table,
     """The files that a batch read includes, and sentences about the others."""
     left_out = []
     bucket, level = files["bucket"].to_numpy(), files["level"].to_numpy()
-    postponed = bucket < 0
-    if postponed.any():
-        found, rows = files.filter(pa.array(postponed)), "rows"
+    late = bucket < 0
+    if late.any():
+        found, rows = files.filter(pa.array(late)), "rows"
         rows = several(sum(found["rows"].to_pylist()), "row")
         left_out.append(
             told(
@@ -179,7 +188,7 @@ def _taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table,
                 postpone_bucket=layout.POSTPONE_BUCKET,
             )
         )
-    fresh = (level == 0) & ~postponed & skips_level_0
+    fresh = (level == 0) & ~late & skips_level_0
     if fresh.any():
         found = files.filter(pa.array(fresh))
         cause = told("a first-row table") if why == "first-row" else told("a table with deletion vectors")
@@ -191,7 +200,7 @@ def _taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table,
                 cause=cause,
             )
         )
-    return files.filter(pa.array(~(postponed | fresh))), tuple(left_out)
+    return files.filter(pa.array(~(late | fresh))), tuple(left_out)
 
 
 def _rows(files: pa.Table) -> Iterator[tuple[FileKey, dict[str, Any]]]:
@@ -249,7 +258,8 @@ def _described(row: _File, vector: Vector | None) -> dict[str, Any]:
 def _work(
     files: Sequence[_File], *, merges: bool = False, joins: bool = False, chained: bool = False
 ) -> dict[str, Any]:
-    how = {"merges": merges, "joins": joins, "chained": chained}
+    whole = joins or any("order" in file for file in files)
+    how = {"merges": merges, "joins": joins, "chained": chained, "whole": whole}
     return {**how, "files": list(files), "bytes": sum(file["bytes"] for file in files)}
 
 
@@ -368,6 +378,8 @@ def section(
             micros=micros,
         )
         parts.append(table.append_column(LEVEL, pa.array([file["level"]] * len(table), pa.int32())))
+    if rule is not None and "order" in files[0]:
+        return postponed.merge(rule, files, parts, kinds=kinds)
     whole = pa.concat_tables(parts)
     if rule is None:
         whole = whole.drop_columns([LEVEL])

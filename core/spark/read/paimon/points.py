@@ -6,7 +6,6 @@ of a batch read is left out and reported. Until the frame is used, only metadata
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -25,20 +24,14 @@ from core.model.history import History
 from core.model.references import Field, Heads, Line, Schema, Snapshot
 from core.model.time_travel import AsOf
 from core.spark.merge.rules import is_on
-from core.spark.read.paimon import chain_tables, data_evolution, merge_on_read, unread_options
+from core.spark.read.paimon import chain_tables, data_evolution, merge_on_read, postponed, unread_options
 from core.spark.read.paimon import frames as read
+from core.spark.read.paimon.changed_options import differs
 from core.spark.read.paimon.shown_columns import narrowed, readable, refusals, widened
 from core.spark.read.reader import Rows
 from core.table import Table
 
 ROW_KIND = "rowkind"
-DECIDES = re.compile(  # options that affect the result of a merge
-    r"merge-engine|sequence\.|fields\.|deletion-vectors\.enabled|deletion-vectors\.merge|changelog-producer$|"
-    r"force-lookup|(.*\.)?ignore-delete|.*\.remove-record-on-"
-)
-_ELSEWHERE = re.compile(
-    r"(scan\.(fallback|primary|fallback-snapshot|fallback-delta)-branch|chain-table\..*)"
-)  # options that add rows of another branch
 
 
 @dataclass(frozen=True)
@@ -232,6 +225,12 @@ def _opened(
 ) -> PaimonScan:
     """As `opened`, of these files. `beside`: schemas of the other branch, which refuse its columns here as well."""
     unread_options.refuse(schema.options)
+    if postponed.is_on(schema) and adds_rows(schema, branch):
+        raise Unsupported(
+            "The table has rows of another branch, and its option '{name}' is true.",
+            name=postponed.ENABLED,
+            remedy=told("Query one branch (--branch), or change one of the options."),
+        )
     schemas = schemas_of(history.heads, branch)
     refused = refusals(schema, (*schemas.values(), *beside))
     schema = readable(schema, refused)
@@ -240,6 +239,10 @@ def _opened(
     ids = scan_details.row_ids(manifests, snapshot, files) if is_joined(schema) and len(files) else None
     has_vectors = is_on(schema.options, "deletion-vectors.enabled") and len(files) > 0
     vectors = scan_details.vectors(manifests, history.heads, snapshot) if has_vectors else {}
+    orders = None
+    if postponed.is_on(schema):
+        late = files.filter(pc.less(files["bucket"], 0))
+        orders = postponed.orders(scan_details.created(manifests, snapshot, late) if len(late) else {})
     return PaimonScan(
         table=table,
         snapshot=snapshot,
@@ -248,8 +251,8 @@ def _opened(
         files=files,
         ranges=ranges,
         vectors=vectors,
-        plan=merge_on_read.plan(schema, schemas, files, ranges, vectors, ids),
-        differs=(*_differs(schema, history.heads, branch), *cut_off(schema)),
+        plan=merge_on_read.plan(schema, schemas, files, ranges, vectors, ids, orders=orders),
+        differs=(*differs(schema, history.heads, branch), *cut_off(schema)),
         refused=refused,
     )
 
@@ -313,6 +316,13 @@ def _without(of: PaimonScan, columns: Collection[int] | None) -> Collection[int]
     return [number for number in asked if of.schema.fields[number].name not in of.refused]
 
 
+def of_audit_log(of: PaimonScan) -> PaimonScan:
+    """The version as the engine's audit log reads it: without rows of the postpone bucket, whatever the table says."""
+    if not postponed.is_on(of.schema):
+        return of
+    return replace(of, plan=merge_on_read.plan(of.schema, of.schemas, of.files, of.ranges, of.vectors))
+
+
 def audit_log(spark: SparkSession, of: PaimonScan, plan: merge_on_read.ReadPlan | None = None) -> Rows:
     """Paimon's `t$audit_log` in a batch read: the rows of the version with a leading column `rowkind`.
 
@@ -339,22 +349,6 @@ def rows_at(
     return rows(spark, opened(table, history, point, snapshot, branch, schema))
 
 
-def _differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
-    """Sentences on options changed since: Paimon reads the past with current options, this with the version's own."""
-    return tuple(
-        told(
-            (
-                "Paimon itself reads this version with today's '{name}' ({today}); this answer uses the "
-                "version's own ({own})"
-            ),
-            name=name,
-            today=today,
-            own=own,
-        )
-        for name, today, own in decided(schema, heads, branch)
-    )
-
-
 def cut_off(schema: Schema) -> tuple[str, ...]:
     """A sentence about digits of times that Spark cannot represent, if there are any."""
     names = [field.name for field in schema.fields if _has_nanos(parse(field.type))]
@@ -372,25 +366,6 @@ def _has_nanos(of: PaimonType) -> bool:
     if of.root in ("TIMESTAMP", "TIMESTAMP_LTZ"):
         return (of.size or 0) > 6
     return any(map(_has_nanos, (*of.args, *(field.type for field in of.fields))))
-
-
-def decided(schema: Schema, heads: Heads, branch: str) -> list[tuple[str, str, str]]:
-    """Options that affect which rows exist or how they merge, and that have changed since the version.
-
-    Each as (name, current value, value then).
-    """
-    line = heads.line(branch)
-    today = line.options if line is not None else {}
-    names = sorted(
-        name
-        for name in {*today, *schema.options}
-        if _ELSEWHERE.fullmatch(name) or (schema.primary_keys and DECIDES.match(name))
-    )
-    return [
-        (name, today.get(name, told("not set")), schema.options.get(name, told("not set")))
-        for name in names
-        if today.get(name) != schema.options.get(name)
-    ]
 
 
 def schemas_of(heads: Heads, branch: str) -> dict[int, Schema]:

@@ -9,7 +9,6 @@ from core.formats.paimon.ways_out import OWN_ENGINE
 from core.messages import told
 
 REFUSED = {
-    "postpone.merge-on-read": ("true", told("Rows in the postpone bucket are not ordered in their files.")),
     "query-auth.enabled": ("true", told("The table's catalog masks rows or columns.")),
     "pk-clustering-override": ("true", told("Rows are clustered in another order than their key.")),
 }

@@ -492,7 +492,6 @@ def test_statistics_of_values_before_a_cast_hide_no_row(spark: SparkSession, tmp
     [
         ([(0, "id", "INT")], {"primary": ("id",)}, {}, "primary key (id)"),
         ([(0, "id", "INT")], {"options": {"deletion-vectors.enabled": "true"}}, {}, "deletion-vectors.enabled"),
-        ([(0, "id", "INT")], {}, {"postpone.merge-on-read": "TRUE"}, "postpone.merge-on-read"),
         ([(0, "id", "INT")], {}, {"data-evolution.enabled": "true"}, "data-evolution.enabled"),
         ([(0, "id", "INT")], {}, {"query-auth.enabled": "true"}, "query-auth.enabled"),
         ([(0, "id", "INT")], {}, {"chain-table.unheard-of": "1"}, "chain-table.unheard-of"),

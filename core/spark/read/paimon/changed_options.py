@@ -1,0 +1,54 @@
+"""Options that decide which rows a table has and how they merge, where they have changed since a version. Pure.
+
+Invariant: the engine reads the past with current options, Snapscope with the version's own; each difference is said.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.messages import told
+from core.model.references import Heads, Schema
+
+DECIDES = re.compile(  # options that affect the result of a merge
+    r"merge-engine|sequence\.|fields\.|deletion-vectors\.enabled|deletion-vectors\.merge|changelog-producer$|"
+    r"force-lookup|postpone\.merge-on-read|(.*\.)?ignore-delete|.*\.remove-record-on-"
+)
+_ELSEWHERE = re.compile(
+    r"(scan\.(fallback|primary|fallback-snapshot|fallback-delta)-branch|chain-table\..*)"
+)  # options that add rows of another branch
+
+
+def differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
+    """Sentences on options changed since: Paimon reads the past with current options, this with the version's own."""
+    return tuple(
+        told(
+            (
+                "Paimon itself reads this version with today's '{name}' ({today}); this answer uses the "
+                "version's own ({own})"
+            ),
+            name=name,
+            today=today,
+            own=own,
+        )
+        for name, today, own in decided(schema, heads, branch)
+    )
+
+
+def decided(schema: Schema, heads: Heads, branch: str) -> list[tuple[str, str, str]]:
+    """Options that affect which rows exist or how they merge, and that have changed since the version.
+
+    Each as (name, current value, value then).
+    """
+    line = heads.line(branch)
+    today = line.options if line is not None else {}
+    names = sorted(
+        name
+        for name in {*today, *schema.options}
+        if _ELSEWHERE.fullmatch(name) or (schema.primary_keys and DECIDES.match(name))
+    )
+    return [
+        (name, today.get(name, told("not set")), schema.options.get(name, told("not set")))
+        for name in names
+        if today.get(name) != schema.options.get(name)
+    ]
