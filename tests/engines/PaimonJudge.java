@@ -163,6 +163,8 @@ public final class PaimonJudge {
                 return commit(PREPARED.remove(asked.get("handle").asText()));
             case "abort":
                 return abort(PREPARED.remove(asked.get("handle").asText()));
+            case "delete_rows":
+                return changing(asked, t -> deleteRows(t, asked));
             case "drop_partitions":
                 return changing(asked, t -> dropPartitions(t, asked));
             case "truncate":
@@ -504,6 +506,53 @@ public final class PaimonJudge {
             commit.abort(prepared.committable.fileCommittables());
         }
         return NODES.booleanNode(true);
+    }
+
+    /** Deletes rows of a table with data evolution by their ids: positions in the vector of their group's anchor file. */
+    private static Object deleteRows(FileStoreTable table, JsonNode asked) throws Exception {
+        Snapshot latest = table.snapshotManager().latestSnapshot();
+        Map<BinaryRow, List<DataFileMeta>> partitions = new LinkedHashMap<>();
+        for (ManifestEntry entry : table.store().newScan().withSnapshot(latest).plan().files()) {
+            partitions.computeIfAbsent(entry.partition().copy(), none -> new ArrayList<>()).add(entry.file());
+        }
+        Class<?> maintainers = Class.forName("org.apache.paimon.deletionvectors.append.BaseAppendDeleteFileMaintainer");
+        Class<?> utils = Class.forName("org.apache.paimon.utils.DataEvolutionUtils");
+        Class<?> reads = Class.forName("org.apache.paimon.operation.DataEvolutionSplitRead");
+        List<CommitMessage> messages = new ArrayList<>();
+        for (Map.Entry<BinaryRow, List<DataFileMeta>> partition : partitions.entrySet()) {
+            Object handler = table.store().newIndexFileHandler();
+            Object maintainer = callStatic(maintainers, "forUnawareAppend", handler, latest, partition.getKey());
+            boolean any = false;
+            for (Object group : (List<?>) callStatic(reads, "mergeRangesAndSort", partition.getValue())) {
+                Object anchor = callStatic(utils, "retrieveAnchorFile", group, java.util.function.Function.identity());
+                long first = (Long) call(anchor, "nonNullFirstRowId");
+                Object vector = make("org.apache.paimon.deletionvectors.BitmapDeletionVector");
+                for (JsonNode id : asked.get("ids")) {
+                    long at = id.asLong() - first;
+                    if (at >= 0 && at < ((DataFileMeta) anchor).rowCount()) {
+                        call(vector, "delete", at);
+                    }
+                }
+                if (!(Boolean) call(vector, "isEmpty")) {
+                    call(maintainer, "notifyNewDeletionVector", ((DataFileMeta) anchor).fileName(), vector);
+                    any = true;
+                }
+            }
+            List<Object> fresh = new ArrayList<>();
+            List<Object> gone = new ArrayList<>();
+            for (Object each : any ? (List<?>) call(maintainer, "persist") : List.of()) {
+                IndexManifestEntry entry = (IndexManifestEntry) each;
+                (entry.kind() == FileKind.ADD ? fresh : gone).add(entry.indexFile());
+            }
+            if (any) {
+                List<?> none = Collections.emptyList();
+                Object files = make("org.apache.paimon.io.DataIncrement", none, none, none, fresh, gone);
+                Object compaction = callStatic(Class.forName("org.apache.paimon.io.CompactIncrement"), "emptyIncrement");
+                String message = "org.apache.paimon.table.sink.CommitMessageImpl";
+                messages.add((CommitMessage) make(message, partition.getKey(), 0, null, files, compaction));
+            }
+        }
+        return commit(new Prepared(table, user(asked), committable(Long.MAX_VALUE, null, messages), null, true));
     }
 
     private static Object dropPartitions(FileStoreTable table, JsonNode asked) throws Exception {
@@ -1110,6 +1159,13 @@ public final class PaimonJudge {
         if (type.getTypeRoot().name().equals("VARIANT")) {
             return NODES.textNode((String) call(value, "toJson"));
         }
+        if (type.getTypeRoot().name().equals("VECTOR")) {
+            ArrayNode numbers = NODES.arrayNode();
+            for (float number : (float[]) call(value, "toFloatArray")) {
+                numbers.add(number);
+            }
+            return numbers;
+        }
         switch (type.getTypeRoot()) {
             case BOOLEAN:
                 return NODES.booleanNode((Boolean) value);
@@ -1178,6 +1234,9 @@ public final class PaimonJudge {
         }
         if (type.getTypeRoot().name().equals("VARIANT")) {
             return variant(node.asText());
+        }
+        if (type.getTypeRoot().name().equals("VECTOR")) {
+            return vector(node);
         }
         switch (type.getTypeRoot()) {
             case BOOLEAN:
@@ -1306,6 +1365,18 @@ public final class PaimonJudge {
             return callStatic(Class.forName("org.apache.paimon.data.Blob"), "fromData", (Object) bytes);
         } catch (ClassNotFoundException absent) {
             throw new UnsupportedOperationException("this release has no BLOB");
+        }
+    }
+
+    private static Object vector(JsonNode numbers) {
+        float[] values = new float[numbers.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = (float) numbers.get(i).asDouble();
+        }
+        try {
+            return callStatic(Class.forName("org.apache.paimon.data.BinaryVector"), "fromPrimitiveArray", (Object) values);
+        } catch (ClassNotFoundException absent) {
+            throw new UnsupportedOperationException("this release has no VECTOR");
         }
     }
 

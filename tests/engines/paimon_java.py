@@ -188,6 +188,10 @@ class PaimonJudge(Lines):
     def drop_partitions(self, table: Table, *partitions: Mapping[str, str], **at: Any) -> list[int]:
         return self._made("drop_partitions", table, partitions=[dict(p) for p in partitions], **at)
 
+    def delete_rows(self, table: Table, *ids: int, **at: Any) -> list[int]:
+        """Of a table with data evolution and deletion vectors, by their row ids."""
+        return self._made("delete_rows", table, ids=list(ids), **at)
+
     def truncate(self, table: Table, **at: Any) -> list[int]:
         return self._made("truncate", table, **at)
 

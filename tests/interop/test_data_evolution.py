@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from core.errors import Unsupported
 from core.spark.query.query import query
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge, ordered
 from tests.support.interop.shown import shown
 
 OPTIONS = {"bucket": "-1", "row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+VECTOR = {"type": "VECTOR", "element": "FLOAT", "length": 2}
 COLUMNS = [("p", "STRING"), ("id", "INT"), ("a", "STRING"), ("b", "BIGINT"), ("t", "TIMESTAMP(3)")]
 
 
@@ -41,14 +43,18 @@ def plain(value: Any) -> Any:
     return content[value["offset"] :][: value["length"]].hex()
 
 
+@pytest.mark.parametrize("deletes", [False, True])
 @pytest.mark.parametrize(("seed", "form"), [(1, "parquet"), (2, "orc"), (3, "avro"), (4, "parquet")])
-def test_random_histories(spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path, seed: int, form: str) -> None:
+def test_random_histories(
+    spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path, seed: int, form: str, deletes: bool
+) -> None:
     """Rows are appended; then some columns of all rows of an append are written anew, others are added or changed."""
     has_blobs = seed % 2 == 0
     choose = random.Random(seed)
     location = str(tmp_path / "default.db" / "t")
     options = {**OPTIONS, "file.format": form, "manifest.format": form}
     options |= {"blob-field": "picture", "blob.target-file-size": "20 b"} if has_blobs else {}
+    options |= {"deletion-vectors.enabled": "true"} if deletes else {}
     columns = [*COLUMNS, ("picture", "BLOB")] if has_blobs else COLUMNS
     java_judge.create(location, columns, partition_keys=["p"], options=options)
     names = [name for name, _ in columns]
@@ -86,7 +92,58 @@ def test_random_histories(spark: SparkSession, java_judge: PaimonJudge, tmp_path
             columns = [name for name in names if name in (*some, "p")]
             rows = [[part if name == "p" else value(name, at) for name in columns] for at in range(count)]
             java_judge.write(location, rows, columns=columns, first_row_id=start)
-    assert check(java_judge, location) == 9
+        if deletes and step % 3:
+            java_judge.delete_rows(location, *choose.sample(range(first), max(1, first // 4)))
+    assert check(java_judge, location) == (15 if deletes else 9)
+
+
+@pytest.mark.parametrize("form", ["", "parquet", "avro"])
+def test_random_vectors(spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path, form: str) -> None:
+    choose = random.Random(form)
+    location = str(tmp_path / "default.db" / "t")
+    options = {**OPTIONS, "deletion-vectors.enabled": "true", "vector.target-file-size": "1 b"}
+    options |= {"vector.file.format": form} if form else {}
+    columns = [("id", "INT"), ("v", VECTOR), ("w", VECTOR), ("note", "STRING")]
+    java_judge.create(location, columns, options=options)
+
+    def vector() -> list[float] | None:
+        return None if choose.random() < 0.2 else [choose.randrange(9) + 0.5, choose.randrange(9)]
+
+    spans: list[tuple[int, int]] = []
+    for step in range(9):
+        if step < 2 or choose.random() < 0.3:
+            first = sum(spans[-1]) if spans else 0
+            count = choose.randint(1, 5)
+            java_judge.write(location, [[first + at, vector(), vector(), f"n{at}"] for at in range(count)])
+            spans.append((first, count))
+        else:
+            first, count = choose.choice(spans)
+            names = choose.choice((["v", "w"], ["note"], ["v", "w", "note"]))
+            own = [[f"m{step}" if name == "note" else vector() for name in names] for _ in range(count)]
+            java_judge.write(location, own, columns=names, first_row_id=first)
+        if step % 3 == 2:
+            java_judge.delete_rows(location, *choose.sample(range(sum(spans[-1])), 2))
+    assert any(".vector." in path.name for path in Path(location).rglob("data-*")) is bool(form)
+    assert check(java_judge, location) == 12
+
+
+def test_vectors_of_which_the_engine_returns_the_older_are_rejected(
+    spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path
+) -> None:
+    """Vectors written anew after a change of the schema: Paimon 2.0 takes those of the oldest schema."""
+    location = str(tmp_path / "default.db" / "t")
+    java_judge.create(location, [("id", "INT"), ("v", VECTOR)], options={**OPTIONS, "vector.file.format": "parquet"})
+    java_judge.write(location, [[1, [1, 1]]])
+    java_judge.alter(location, ("add", "note", "STRING"))
+    java_judge.write(location, [[[2, 2]]], columns=["v"], first_row_id=0)
+    assert java_judge.rows(location) == [[1, [1.0, 1.0], None]]
+    table = open_table(location)
+    with pytest.raises(Unsupported, match="'v' were written again after a change") as caught:
+        query(table, "select * from t")
+    assert ".vector.parquet" in str(caught.value.path)
+    assert query(table, "select id, note from t").table.to_pylist() == [{"id": 1, "note": None}]
+    assert query(table, "select count(*) as n from t").table.to_pylist() == [{"n": 1}]
+    assert query(table, "select v from t", at="1").table.to_pylist() == [{"v": [1.0, 1.0]}]
 
 
 def test_blobs_are_where_they_are_said_to_be(spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path) -> None:

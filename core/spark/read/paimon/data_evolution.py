@@ -14,11 +14,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from core.errors import Corrupt
+from core.errors import Corrupt, Unsupported
 from core.formats.paimon import blob_files, types
 from core.formats.paimon.blob_files import Blob
 from core.formats.paimon.scan_details import FileKey, RowIds
 from core.formats.paimon.types import parse
+from core.messages import told
 from core.model.references import Field, Schema
 from core.spark.read.paimon import arrow_files, python_files
 from core.storage.store import Store
@@ -135,6 +136,7 @@ def _of_parts(
     rows: int,
 ) -> pa.Array:
     """A column out of the blob and vector files of the group, the newest that has a row's value."""
+    _refuse_older(schemas, field, files)
     taken = np.full(rows, -1, dtype=np.int64)
     pieces: list[pa.Array] = [pa.nulls(0, types.arrow(parse(field.type), micros=True))]
     count = 0
@@ -158,6 +160,24 @@ def _of_parts(
         pieces.append(piece)
         count += len(piece)
     return pa.concat_arrays(pieces).take(pa.array(taken, mask=taken < 0))
+
+
+def _refuse_older(schemas: Mapping[int, Schema], field: Field, files: Sequence[_File]) -> None:
+    """Raise `Unsupported` for vectors of which the engine (2.0) does not take the newest: of the files of one group it
+    takes those of the oldest schema."""
+    found = [
+        file for file in files if is_part(file["path"]) and file["format"] != blob_files.FORMAT
+        and field.id in {each.id for each in _projected(schemas[file["schema_id"]], file).fields}
+    ]  # fmt: skip
+    kinds = [(file["schema_id"], file["format"], file["columns"] or []) for file in found]
+    if kinds and kinds[0] != min(kinds):
+        raise Unsupported(
+            "The vectors of '{name}' were written again after a change of the schema, and Paimon 2.0 returns the older "
+            "ones.",
+            name=field.name,
+            path=found[0]["path"],
+            remedy=told("Leave the column out, or query a version before they were written again."),
+        )
 
 
 def _read(store: Store, part: Schema, written: Schema, file: _File, partition: Sequence[Any]) -> pa.Table:
