@@ -1229,6 +1229,9 @@ public final class PaimonJudge {
         if (node.isNull()) {
             return null;
         }
+        if (type.getTypeRoot().name().equals("BLOB") && node.isArray()) { // [table, field id, row id]: a view
+            return view(node.get(0).asText(), node.get(1).asInt(), node.get(2).asLong());
+        }
         if (type.getTypeRoot().name().equals("BLOB")) {
             return blob(HexFormat.of().parseHex(node.asText()));
         }
@@ -1377,6 +1380,16 @@ public final class PaimonJudge {
             return callStatic(Class.forName("org.apache.paimon.data.BinaryVector"), "fromPrimitiveArray", (Object) values);
         } catch (ClassNotFoundException absent) {
             throw new UnsupportedOperationException("this release has no VECTOR");
+        }
+    }
+
+    private static Object view(String table, int field, long row) {
+        try {
+            Object of = callStatic(Class.forName("org.apache.paimon.catalog.Identifier"), "fromString", table);
+            Object struct = make("org.apache.paimon.data.BlobViewStruct", of, field, row);
+            return callStatic(Class.forName("org.apache.paimon.data.Blob"), "fromView", struct);
+        } catch (Exception absent) {
+            throw new UnsupportedOperationException("this release has no views of BLOBs", absent);
         }
     }
 

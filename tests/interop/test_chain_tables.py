@@ -40,9 +40,14 @@ def judge(request: pytest.FixtureRequest) -> Iterator[PaimonJudge]:
 
 
 def made(
-    judge: PaimonJudge, location: str, keys: list[str], options: Mapping[str, str], columns: list[tuple[str, Any]]
+    judge: PaimonJudge,
+    location: str,
+    keys: list[str],
+    options: Mapping[str, str],
+    columns: list[tuple[str, Any]],
+    kinds: Mapping[str, str] | None = None,
 ) -> None:
-    of = [*((key, "STRING NOT NULL") for key in keys), ("k", "INT NOT NULL"), *columns]
+    of = [*((key, f"{(kinds or {}).get(key, 'STRING')} NOT NULL") for key in keys), ("k", "INT NOT NULL"), *columns]
     pattern = ("$dt", "yyyyMMdd") if keys[-1] == "dt" else ("$dt $hour:00:00", "yyyyMMdd HH:mm:ss")
     common = {
         "bucket": "2", "bucket-key": "k", "sequence.field": "s", "chain-table.enabled": "true",
@@ -96,6 +101,56 @@ def test_random_tables(
     assert ours(location, where="dt = '20250814' and k in (3, 4)") == some
     for each in judge.snapshots(location)[:-1]:
         assert ours(location, at=str(each["id"])) == judge.rows(location, snapshot=each["id"])
+
+
+DAYS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "INT": ("INT", {}),
+    "BIGINT": ("BIGINT", {}),
+    "DATE": ("DATE", {"partition.legacy-name": "false", "partition.timestamp-formatter": "yyyy-MM-dd"}),
+}
+
+
+@pytest.mark.parametrize("key", DAYS)
+@pytest.mark.parametrize("hour", ["", "STRING", "INT"])
+def test_days_and_hours_that_are_no_texts(
+    spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path, key: str, hour: str
+) -> None:
+    chance = random.Random(f"{key}{hour}")
+    location = str(tmp_path / "default.db" / "t")
+    of, options = DAYS[key]
+    keys = ["dt", "hour"] if hour else ["dt"]
+    if hour and "partition.timestamp-formatter" in options:
+        options = {**options, "partition.timestamp-formatter": "yyyy-MM-dd HH:mm:ss"}
+    made(java_judge, location, keys, options, COLUMNS, {"dt": of, "hour": hour})
+    number = 0
+    for turn in range(9):
+        branch = (FULL, DELTA, "main")[turn] if turn < 3 else chance.choice([FULL, DELTA, DELTA, DELTA])
+        rows = []
+        for _ in range(chance.randrange(1, 4)):
+            day = chance.randrange(8, 13)
+            at: dict[str, Any] = {"dt": f"2025-08-{day:02}" if key == "DATE" else int(f"202508{day:02}")}
+            at["hour"] = chance.randrange(10, 24) if hour == "INT" else f"{chance.randrange(24):02}"
+            for _ in range(chance.randrange(1, 6)):
+                number += 1
+                rows.append([*(at[name] for name in keys), chance.randrange(8), number, f"v{number}", number])
+        java_judge.write(location, rows, branch=None if branch == "main" else branch)
+    assert ours(location) == java_judge.rows(location)
+    for name in (FULL, DELTA):
+        assert ours(location, branch=name) == java_judge.rows(location, branch=name, own=True)
+
+
+def test_days_by_their_number_are_not_counted(spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path) -> None:
+    """As DATE stands in directories unless `partition.legacy-name` is false."""
+    location = str(tmp_path / "default.db" / "t")
+    made(java_judge, location, ["dt"], {}, COLUMNS, {"dt": "DATE"})
+    java_judge.write(location, [["2025-08-02", 1, 1, "a", 1]], branch=DELTA)
+    java_judge.write(location, [["2025-08-11", 2, 2, "a", 1]], branch=DELTA)
+    assert ours(location) == java_judge.rows(location)
+    java_judge.write(location, [["2025-08-01", 1, 1, "a", 1]], branch=FULL)
+    with pytest.raises(EngineError, match="could not be parsed"):
+        java_judge.rows(location)
+    with pytest.raises(Unsupported, match="is not one of the days"):
+        ours(location)
 
 
 def test_columns_that_each_branch_got_in_turn(spark: SparkSession, judge: PaimonJudge, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from core.errors import Unsupported
 from core.spark.query.query import query
 from core.table import open_table
-from tests.engines.paimon_java import PaimonJudge, ordered
+from tests.engines.paimon_java import EngineError, PaimonJudge, ordered
 from tests.support.interop.shown import shown
 
 OPTIONS = {"bucket": "-1", "row-tracking.enabled": "true", "data-evolution.enabled": "true"}
@@ -167,6 +167,26 @@ def test_blobs_are_where_they_are_said_to_be(spark: SparkSession, java_judge: Pa
         assert content[blob["offset"] :][: blob["length"]] == written[row["id"]]
     sizes = query(table, "select sum(picture.length) as n from t").table.to_pylist()
     assert sizes == [{"n": sum(len(blob or b"") for blob in written.values())}]
+
+
+def test_views_of_blobs_take_nothing_away(spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path) -> None:
+    location = str(tmp_path / "default.db" / "t")
+    columns = [("id", "INT"), ("picture", "BLOB"), ("own", "BLOB")]
+    options = {**OPTIONS, "blob-view-field": "picture", "blob-field": "own"}
+    java_judge.create(location, columns, options=options)
+    java_judge.write(location, [[1, ["default.album", 1, 0], "0a0b"], [2, None, None]])
+    java_judge.write(location, [[3, ["default.album", 1, 2], "0c"]])
+    table = open_table(location)
+    assert query(table, "select count(*) as n from t").table.to_pylist() == [{"n": 3}]
+    found = query(table, "select id, own from t order by id").table.to_pylist()
+    assert [[row["id"], plain(row["own"])] for row in found] == [[1, "0a0b"], [2, None], [3, "0c"]]
+    with pytest.raises(Unsupported, match=r"'picture' cannot be shown.*blob-view-field") as caught:
+        query(table, "select picture from t")
+    assert "Leave the column out, or read it with Paimon 2.0" in str(caught.value.remedy)
+    changed = query(table, "select id from t_changes", at="2", since="1").table.to_pylist()
+    assert [row["id"] for row in changed] == [3]
+    with pytest.raises(EngineError, match="'blob-view-field' is not supported"):  # a view stays one
+        java_judge.alter(location, ("remove_option", "blob-view-field"))
 
 
 def test_no_statistics_of_old_values_hide_a_row(spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ _VERSION = 1
 _BEFORE, _AROUND = 4, 16
 _NULL, _ELSEWHERE = -1, -2
 _MAGIC = 0x424C4F4244455343  # BLOBDESC
+_VIEW_MAGIC = 0x424C4F4256494557  # BLOBVIEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,13 @@ def _lengths(index: bytes, path: str) -> list[int]:
 
 
 def described(stored: bytes) -> Blob | None:
-    """The descriptor in these bytes of a data file; None where they are none."""
+    """The descriptor in these bytes of a data file; None where they are none. `Unsupported` for a view of a value in
+    another table."""
+    if len(stored) >= 9 and stored[0] == 1 and int.from_bytes(stored[1:9], "little") == _VIEW_MAGIC:
+        raise Unsupported(
+            "A BLOB stands in a row of another table ('blob-view-field'), which is not looked up here.",
+            remedy=LEAVE_OUT,
+        )
     if len(stored) < 13 or stored[0] != 2 or int.from_bytes(stored[1:9], "little") != _MAGIC:
         return None
     end = 13 + int.from_bytes(stored[9:13], "little")

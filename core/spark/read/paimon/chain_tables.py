@@ -5,7 +5,8 @@ too, it is the nearest earlier partition of the snapshot branch, merged by key w
 after that one, up to its own. Without an earlier one, all partitions of the delta branch up to its own are merged.
 
 Invariant: what the engine (1.4 to 2.0) would leave out, because a partition is not one of the days or hours that it
-counts through, is rejected. Whether a partition is earlier is decided by its text, as there.
+counts through, is rejected. Whether a partition is earlier is decided by its values: texts by their bytes, numbers and
+days as such, as there.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from core.spark.merge.rules import is_on
 ENABLED, KEYS = "chain-table.enabled", "chain-table.chain-partition-keys"
 SNAPSHOT_BRANCH, DELTA_BRANCH = "scan.fallback-snapshot-branch", "scan.fallback-delta-branch"
 PATTERN, FORMATTER = "partition.timestamp-pattern", "partition.timestamp-formatter"
+LEGACY = "partition.legacy-name"
+_ORDERED = ("STRING", "VARCHAR", "TINYINT", "SMALLINT", "INT", "BIGINT", "DATE")
+_EPOCH = dt.date(1970, 1, 1)
 _UNKNOWN_HERE = ("deletion-vectors.enabled", "force-lookup")
 _PARTS = {"yyyy": r"(?P<y>\d{4})", "MM": r"(?P<m>\d{2})", "dd": r"(?P<d>\d{2})", "HH": r"(?P<H>\d{2})",
           "mm": r"(?P<M>\d{2})", "ss": r"(?P<S>\d{2})"}  # fmt: skip
@@ -147,12 +151,13 @@ class _Keys:
         self.kinds: Sequence[PaimonType] = [kinds[name] for name in names]
         self.names, self.first = asked, len(names) - len(asked)
         self.pattern, self.formatter = (schema.options.get(option, "") for option in (PATTERN, FORMATTER))
+        self.is_legacy = schema.options.get(LEGACY, "true").strip().lower() == "true"
         self.decoded: dict[bytes, tuple[Any, ...]] = {}
         for name in asked:
-            if kinds[name].root not in ("STRING", "VARCHAR"):
+            if kinds[name].root not in _ORDERED:
                 raise Unsupported(
-                    "The table is a chain table, and its partition column '{name}' is of type {type}; only text is "
-                    "read.",
+                    "The table is a chain table, and its partition column '{name}' is of type {type}; only texts, "
+                    "whole numbers and dates are read.",
                     name=name,
                     type=kinds[name].root,
                     remedy=OWN_ENGINE,
@@ -171,8 +176,14 @@ class _Keys:
     def group(self, stored: bytes) -> tuple[Any, ...]:
         return self.values(stored)[: self.first]
 
-    def chain(self, stored: bytes) -> tuple[bytes, ...]:
-        return tuple(str(each).encode() for each in self.values(stored)[self.first :])
+    def chain(self, stored: bytes) -> tuple[Any, ...]:
+        return tuple(each.encode() if isinstance(each, str) else each for each in self.values(stored)[self.first :])
+
+    def _text(self, value: Any) -> str:
+        """A value as the engine writes it into a directory's name, and puts it into the pattern."""
+        if not isinstance(value, dt.date):
+            return str(value)
+        return str((value - _EPOCH).days) if self.is_legacy else value.isoformat()
 
     def refuse_uncounted(self, ordered: Sequence[bytes]) -> None:
         """Raise `Unsupported` if the engine, which counts through days or hours, does not meet each of these."""
@@ -183,8 +194,8 @@ class _Keys:
                 raise self._uncounted(stored)
 
     def _time(self, stored: bytes) -> dt.datetime:
-        values = dict(zip(self.names, self.values(stored)[self.first :], strict=True))
-        text = re.sub(r"\$(\w+)", lambda name: str(values.get(name[1], name[0])), self.pattern, flags=re.ASCII)
+        values = dict(zip(self.names, map(self._text, self.values(stored)[self.first :]), strict=True))
+        text = re.sub(r"\$(\w+)", lambda name: values.get(name[1], name[0]), self.pattern, flags=re.ASCII)
         pieces = re.split(r"\$(\w+)", self.pattern, flags=re.ASCII)
         spelling = "".join("(.+)" if number % 2 else re.escape(piece) for number, piece in enumerate(pieces))
         back = re.fullmatch(spelling, text)

@@ -28,8 +28,10 @@ def refusals(schema: Schema, schemas: Iterable[Schema]) -> dict[str, SnapscopeEr
     `schemas`: all that files may be written with.
     """
     needed = deciding(schema) | set(schema.partition_keys)
+    schemas = tuple(schemas)
     found: dict[str, SnapscopeError] = {}
     shredded = {field.id for each in (schema, *schemas) for field in each.fields if _is_shredded(each, field.name)}
+    views = {field.id for each in (schema, *schemas) for field in each.fields if field.name in _views(each)}
     for field in schema.fields:
         try:
             types.spark(parse(field.type), reads=True)
@@ -41,11 +43,18 @@ def refusals(schema: Schema, schemas: Iterable[Schema]) -> dict[str, SnapscopeEr
             said = told("Its maps are stored in parts ('map.storage-layout'), which are not put together here.")
             why = Unsupported(said, remedy=LEAVE_OUT)
             found[field.name] = _of_column(field.name, why)
+        if field.id in views:
+            said = told("Its values stand in rows of other tables ('blob-view-field'), which are not looked up here.")
+            found[field.name] = _of_column(field.name, Unsupported(said, remedy=LEAVE_OUT))
     return found
 
 
 def _is_shredded(schema: Schema, name: str) -> bool:
     return schema.options.get(f"fields.{name}.map.storage-layout", "default").strip().lower() != "default"
+
+
+def _views(schema: Schema) -> set[str]:
+    return {name.strip() for name in schema.options.get("blob-view-field", "").split(",")}
 
 
 def _of_column(name: str, error: SnapscopeError) -> SnapscopeError:

@@ -12,7 +12,7 @@ REFUSED = {
     "query-auth.enabled": ("true", told("The table's catalog masks rows or columns.")),
     "pk-clustering-override": ("true", told("Rows are clustered in another order than their key.")),
 }
-REFUSED_IF_SET = ("chain-table.", "blob-view")
+REFUSED_IF_SET = ("chain-table.",)
 _OF_CHAINS = tuple(f"chain-table.{each}" for each in ("enabled", "chain-partition-keys", "streaming.", "split."))
 """Read elsewhere, or of no effect on the rows of a batch read."""
 

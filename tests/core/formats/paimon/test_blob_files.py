@@ -48,5 +48,8 @@ def test_descriptors_say_where_a_value_stands() -> None:
     sizes = (7).to_bytes(8, "little") + (9).to_bytes(8, "little")
     stored = b"\x02" + b"CSEDBOLB" + len(uri).to_bytes(4, "little") + uri + sizes
     assert blob_files.described(stored) == Blob("s3://b/ä", 7, 9)
+    with pytest.raises(Unsupported, match="in a row of another table"):
+        blob_files.described(b"\x01" + b"WEIVBOLB" + bytes(20))
+    assert blob_files.described(b"\x01WEIVBOL") is None
     for other in (b"", b"bytes of a picture", stored[:-1], b"\x01" + stored[1:]):
         assert blob_files.described(other) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
@@ -88,8 +89,15 @@ def test_what_cannot_be_counted_is_refused(options: dict[str, str], full: str, d
 def test_what_has_no_order_is_refused() -> None:
     with pytest.raises(Unsupported, match="whose value is null"):
         partitions(schema(**DAYS), [], [stored("20250801")], [stored(None)])
-    with pytest.raises(Unsupported, match="'dt' is of type INT; only text"):
-        partitions(schema(of="INT", **DAYS), [], [], [])
+    with pytest.raises(Unsupported, match="'dt' is of type BOOLEAN; only texts"):
+        partitions(schema(of="BOOLEAN", **DAYS), [], [], [])
+
+
+def test_numbers_and_days_are_ordered_as_such() -> None:
+    nine, ten = (binary_row.encode([value], ["INT"]) for value in (9, 10))
+    assert found(schema(of="INT", **DAYS), [], [], [nine, ten])[ten].deltas == (nine, ten)
+    before, after = (binary_row.encode([dt.date(1970, 1, day)], ["DATE"]) for day in (10, 11))  # days 9 and 10
+    assert found(schema(of="DATE", **DAYS), [], [], [before, after])[after].deltas == (before, after)
 
 
 def test_numbers_of_buckets() -> None:

@@ -496,7 +496,6 @@ def test_statistics_of_values_before_a_cast_hide_no_row(spark: SparkSession, tmp
         ([(0, "id", "INT")], {}, {"query-auth.enabled": "true"}, "query-auth.enabled"),
         ([(0, "id", "INT")], {}, {"chain-table.unheard-of": "1"}, "chain-table.unheard-of"),
         ([(0, "id", "INT")], {}, {"type": "format-table"}, "format-table"),
-        ([(0, "id", "INT")], {}, {"blob-view-field": "v"}, "blob-view-field"),
         ([(0, "id", "INT"), (1, "ID", "INT")], {}, {}, "' differs from another column only in case."),
     ],
 )
