@@ -31,7 +31,7 @@ PATTERN, FORMATTER = "partition.timestamp-pattern", "partition.timestamp-formatt
 LEGACY = "partition.legacy-name"
 _ORDERED = ("STRING", "VARCHAR", "TINYINT", "SMALLINT", "INT", "BIGINT", "DATE")
 _EPOCH = dt.date(1970, 1, 1)
-_UNKNOWN_HERE = ("deletion-vectors.enabled", "force-lookup")
+_UNKNOWN_HERE = ("force-lookup",)
 _PARTS = {"yyyy": r"(?P<y>\d{4})", "MM": r"(?P<m>\d{2})", "dd": r"(?P<d>\d{2})", "HH": r"(?P<H>\d{2})",
           "mm": r"(?P<M>\d{2})", "ss": r"(?P<S>\d{2})"}  # fmt: skip
 

@@ -90,7 +90,7 @@ def plan(
     skips = rule.engine == FIRST_ROW or (has_vectors and not is_on(schema.options, "deletion-vectors.merge-on-read"))
     left_out: tuple[str, ...] = ()
     if orders is None:
-        files, left_out = _taken(files, skips_level_0=skips, why="first-row" if rule.engine == FIRST_ROW else "vectors")
+        files, left_out = taken(files, skips_level_0=skips, why="first-row" if rule.engine == FIRST_ROW else "vectors")
     skips = skips and orders is None
     whole: dict[bytes, list[_File]] = {partition: [] for partition, _, _ in orders or ()}
     buckets: dict[tuple[bytes, int], list[tuple[FileKey, _File]]] = {}
@@ -171,7 +171,7 @@ def in_python(plan: ReadPlan, is_native: Callable[[str, int], bool]) -> ReadPlan
     return replace(plan, raw=plan.raw.filter(pa.array(native, pa.bool_())), work=(*plan.work, *work))
 
 
-def _taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table, tuple[str, ...]]:
+def taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table, tuple[str, ...]]:
     """The files that a batch read includes, and sentences about the others."""
     left_out = []
     bucket, level = files["bucket"].to_numpy(), files["level"].to_numpy()

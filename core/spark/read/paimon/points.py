@@ -106,13 +106,18 @@ def _chained(
     )
     theirs = _same_columns(schema, delta.schema, names[1])
     _same_columns(schema, full.schema, names[0])
-    apart = chain_tables.partitions(theirs, *(_partitions(each) for each in (own, fulls, deltas)))
+    (seen, _), (fulls, late), (deltas, later) = (
+        _batch(*each) for each in ((schema, own), (full.schema or theirs, fulls), (theirs, deltas))
+    )
+    apart = chain_tables.partitions(theirs, *(_partitions(each) for each in (seen, fulls, deltas)))
     manifests = PaimonFormat.of(table.format).manifests
     parts, ranges, buckets = [], dict[FileKey, Range](), dict[bytes, set[int]]()
+    vectors: dict[FileKey, Vector] = {}
     for files, at, is_full in ((fulls, then[0], True), (deltas, then[1], False)):
         if at is None:
             continue
         known = scan_details.ranges(manifests, at, files)
+        gone = scan_details.vectors(manifests, history.heads, at)
         for key, entry in scan_details.stats(table.store, at, files).items():
             buckets.setdefault(key[0], set()).add(entry["total_buckets"])
         if is_full:
@@ -125,7 +130,9 @@ def _chained(
             moved = pa.array([each.stored] * len(some), some["partition_bytes"].type)
             taken = some.set_column(some.column_names.index("partition_bytes"), "partition_bytes", moved)
             parts.append(taken)
-            ranges |= {new: known[old] for old, new in zip(keys_of(some), keys_of(taken), strict=True)}
+            pairs = list(zip(keys_of(some), keys_of(taken), strict=True))
+            ranges |= {new: known[old] for old, new in pairs}
+            vectors |= {new: gone[old] for old, new in pairs if old in gone}
     chain_tables.refuse_buckets(apart, buckets)
     schemas = {**schemas_of(history.heads, delta.branch)}
     schemas |= {-1 - number: each for number, each in schemas_of(history.heads, full.branch).items()}
@@ -143,8 +150,10 @@ def _chained(
         schemas=schemas,
         files=files,
         ranges=ranges,
-        vectors={},
-        plan=merge_on_read.plan(theirs, schemas, files, ranges, {}, chained=True),
+        vectors=vectors,
+        plan=replace(
+            merge_on_read.plan(theirs, schemas, files, ranges, vectors, chained=True), left_out=(*late, *later)
+        ),
         differs=(),
         refused=refused,
     )
@@ -158,6 +167,13 @@ def _chained(
         then=holders[1] or told("no snapshot"),
     )
     return replace(found, other=other, plan=replace(found.plan, other=other.plan), differs=(*found.differs, said))
+
+
+def _batch(schema: Schema, files: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
+    """The files of one branch of a chain table that a batch read includes, and sentences about the others."""
+    skips = is_on(schema.options, "deletion-vectors.enabled")
+    skips = skips and not is_on(schema.options, "deletion-vectors.merge-on-read")
+    return merge_on_read.taken(files, skips_level_0=skips, why="vectors")
 
 
 def _partitions(files: pa.Table) -> list[bytes]:
