@@ -25,6 +25,7 @@ from core.model.effects import (
     DeleteIfEqual,
     Effect,
     PutIfAbsent,
+    RaiseHint,
     RepairHint,
     SwapMetadata,
     Wait,
@@ -167,7 +168,7 @@ def _exactly(plan: Plan) -> tuple[Effect, ...]:
     return tuple(
         each
         for each in changes(plan.effects)
-        if not isinstance(each, SwapMetadata | RepairHint)
+        if not isinstance(each, SwapMetadata | RepairHint | RaiseHint)
         and not (isinstance(each, DeleteIfEqual) and each.while_planned)
         and not (isinstance(each, PutIfAbsent) and each.instead_of)
     )

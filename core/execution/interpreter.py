@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
-from core.execution import delete_files, grace_period, metadata_swap, replanned
+from core.execution import delete_files, expired_references, grace_period, metadata_swap, replanned
 from core.execution import journal as journals
 from core.execution.delete_files import Receipt, Work
 from core.execution.journal import Journal
@@ -30,6 +30,7 @@ from core.model.effects import (
     DeleteIfEqual,
     Effect,
     PutIfAbsent,
+    RaiseHint,
     RepairHint,
     SwapMetadata,
     VerifyFiles,
@@ -122,14 +123,16 @@ class Task:
             references.created += [each.path for each in self.effects if isinstance(each, PutIfAbsent)]
             self.created = [path for commit in self._commits() for path in commit.created(commit.run())]
         else:
-            for effect in changes(self.effects):
-                self._do(effect, references)
+            for effect, *expired in expired_references.grouped(changes(self.effects)):
+                self._do(effect, expired, references)
         if not self.is_swept:
             for swap in self._swaps():
                 metadata_swap.settle(self.table, swap)
 
-    def _do(self, effect: Effect, references: References) -> None:
+    def _do(self, effect: Effect, expired: Sequence[Effect], references: References) -> None:
         match effect:
+            case RaiseHint():
+                self._taking_back(references, lambda: expired_references.delete(references, effect, expired))
             case VerifyFiles():
                 self._verify(effect)
             case SwapMetadata() if self.is_first:
@@ -193,7 +196,8 @@ class Task:
         if not self.is_first and not self.has_removed:
             references.look_again()
             if any(isinstance(each, DeleteIfEqual) and each.while_planned for each in self.effects):
-                references.spares = replanned.spared(self.table, self.change, self.now_ms, self.removes)
+                hint = next((each for each in self.effects if isinstance(each, RaiseHint)), None)
+                references.spares = replanned.spared(self.table, self.change, self.now_ms, self.removes, hint)
         return references
 
     def _commits(self) -> list[Commit]:

@@ -72,7 +72,7 @@ class References:
             case ReplaceIfEqual():
                 self._replace(effect)
             case DeleteIfEqual():
-                self._delete(effect)
+                self.delete(effect)
             case SetHint():
                 if self.is_built_on:
                     repair(self.store, effect.path)
@@ -134,18 +134,30 @@ class References:
         elif now != effect.after and not (effect.is_alone and not self.is_first):
             raise _anothers(effect.path, "Plan again." if self.is_first and effect.is_alone else "Undo this run.")
 
-    def _delete(self, effect: DeleteIfEqual) -> None:
+    def delete(self, effect: DeleteIfEqual) -> None:
         if effect.path in self.spares:
             return
         read = read_or_none if effect.while_planned else read_if_there  # a missed one is planned again later
-        found = read(self.table, effect.path)
+        if not self.may_delete(effect, read(self.table, effect.path)):
+            return
+        if self.store.delete(effect.path):
+            self.deleted.append(effect.path)
+        elif presence.stays(self.store, effect.path, effect.content):
+            raise Corrupt(
+                ("The store reports that this reference does not exist, but still returns it; no file was deleted."),
+                path=effect.path,
+                remedy=told("Check the store, then resume with `snapscope resume {run}`.", run=self.run),
+            )
+
+    def may_delete(self, effect: DeleteIfEqual, found: bytes | None) -> bool:
+        """Whether a reference with these bytes is the one to delete. Raises `Conflict` if a first run finds another."""
         if found is None:
             if not self.is_first and not effect.while_planned:
                 self.deleted.append(effect.path)
-            return
+            return False
         if found != effect.content:
             if not self.is_first:
-                return  # another writer has reused the name
+                return False  # another writer has reused the name
             raise Conflict(
                 told(
                     ("{path} was rewritten while the plan was running; {deleted} had been deleted, no file was."),
@@ -157,14 +169,7 @@ class References:
                     "Undo it with `snapscope undo {run}`, or resume it with `snapscope resume {run}`.", run=self.run
                 ),
             )
-        if self.store.delete(effect.path):
-            self.deleted.append(effect.path)
-        elif presence.stays(self.store, effect.path, effect.content):
-            raise Corrupt(
-                ("The store reports that this reference does not exist, but still returns it; no file was deleted."),
-                path=effect.path,
-                remedy=told("Check the store, then resume with `snapscope resume {run}`.", run=self.run),
-            )
+        return True
 
     def _is_built_on(self) -> bool:
         """Whether all effects happened and others have committed since, so that their source may be gone."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from core.execution.delete_files import BATCH
 from core.execution.stable_read import read_stable_references
 from core.model.actions import Change, DeleteTags, Expire
+from core.model.effects import RaiseHint
 from core.model.history import History
 from core.model.references import Heads
 from core.table import Table
@@ -19,20 +21,36 @@ def lets_go(table: Table, change: Change, now_ms: int, history: History) -> Remo
     return table.preview(of_what_is_left(change, history.heads), now_ms, history).removes
 
 
-def spared(table: Table, change: Change, now_ms: int, removes: Removes) -> frozenset[str]:
+def spared(
+    table: Table, change: Change, now_ms: int, removes: Removes, hint: RaiseHint | None = None
+) -> frozenset[str]:
     """References that were to be deleted when the run was interrupted, and no longer may be.
 
-    They are deleted in order, so one that exists before a missing one was created again. The rest must still be deleted
-    by the same action planned now: a consumer may have appeared, or a rollback made one of them the newest snapshot.
+    They are deleted in order, so one that exists before a missing one was created again. With a `hint`, snapshots are
+    deleted in batches, in any order within one: in the batch that was interrupted, one that exists may not have been
+    deleted yet, unless another writer's snapshot follows it, since whoever creates an old snapshot again rolls back to
+    it. The rest must still be deleted by the same action planned now: a consumer may have appeared, or a rollback made
+    one of them the newest snapshot.
     """
     heads = read_stable_references(table)
     there = [heads.references.get(path) == content for path, content in removes]
     begin = max((number + 1 for number, is_there in enumerate(there) if not is_there), default=0)
     waiting = frozenset(path for path, _ in removes[begin:])
+    if hint is not None:
+        below, planned = f"{hint.path.rpartition('/')[0]}/", {**dict(removes), hint.first: hint.content}
+        waiting |= {path for path, _ in removes[max(begin - BATCH, 0) : begin] if path.startswith(below)}
+        waiting -= {path for path in waiting if path.startswith(below) and _is_followed(path, planned, heads)}
     if not waiting:
         return frozenset(path for path, _ in removes)
     again = lets_go(table, change, now_ms, table.lasting(heads))
     return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again})
+
+
+def _is_followed(path: str, planned: Mapping[str, bytes], heads: Heads) -> bool:
+    """Whether the next snapshot exists and is not the one that was there when the run was planned."""
+    name, _, number = path.rpartition("-")
+    after = f"{name}-{int(number) + 1}"
+    return after in heads.references and heads.references[after] != planned.get(after)
 
 
 def of_what_is_left(change: Change, heads: Heads) -> Change:

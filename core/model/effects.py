@@ -9,6 +9,7 @@ alone shows whether an effect has happened, so running the list twice equals run
 | `ReplaceIfEqual` | it has the planned bytes | has the old bytes | has the new bytes | restored if it has ours |
 | `DeleteIfEqual` | it has the planned bytes | exists | deleted; the journal has its bytes | put if absent |
 | `SetHint`, `RepairHint` | none: a hint is no reference | stale: readers list | correct | repaired |
+| `RaiseHint` | a snapshot stays | correct | older snapshots are hidden from engines | repaired |
 | `RemoveDirectory` | it contains only leftovers | an empty branch remains | deleted | with its references |
 | `CommitSnapshot` | the newest is as planned | unreferenced files | committed, known by its user | never: roll back |
 | `SwapMetadata` | each part is as planned | unreferenced files | done: the log shows it | by another swap |
@@ -104,6 +105,19 @@ class RepairHint:
 
 
 @dataclass(frozen=True, slots=True)
+class RaiseHint:
+    """Write to a hint which snapshot will be the oldest, before any older one is deleted.
+
+    Engines read from there on, so the references deleted next may go in any order. `first`: the oldest that stays, with
+    its bytes. Raises `Conflict` if none would stay.
+    """
+
+    path: str
+    first: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class RequireNewest:
     """Require that nobody has committed on top of a snapshot being deleted: later ids follow `path` without a gap."""
 
@@ -180,10 +194,10 @@ class CheckTable:
 
 OfReference = PutIfAbsent | ReplaceIfEqual | DeleteIfEqual
 Effect = (
-    Require | OfReference | SetHint | RepairHint | RequireNewest | RemoveDirectory | VerifyFiles
+    Require | OfReference | SetHint | RepairHint | RaiseHint | RequireNewest | RemoveDirectory | VerifyFiles
     | CommitSnapshot | SwapMetadata | Wait | DeleteUnreferencedFiles | CheckTable
 )  # fmt: skip
-_OF_PATHS = (Require, PutIfAbsent, ReplaceIfEqual, DeleteIfEqual, SetHint, RepairHint, RemoveDirectory)
+_OF_PATHS = (Require, PutIfAbsent, ReplaceIfEqual, DeleteIfEqual, SetHint, RepairHint, RaiseHint, RemoveDirectory)
 _END = (Wait, DeleteUnreferencedFiles, CheckTable)
 
 
@@ -255,6 +269,8 @@ def _of_one(effect: Effect) -> Told:
             return told("Delete {path}, if unchanged", path=effect.path)
         case SetHint() | RepairHint():
             return told("Update hint {path}", path=effect.path)
+        case RaiseHint():
+            return told("Update hint {path}, so that engines stop reading what is deleted next", path=effect.path)
         case RequireNewest():
             return told("Require that no one has committed after {path}", path=effect.path)
         case RemoveDirectory():

@@ -45,6 +45,7 @@ class Store:
     """A root directory and the operations allowed under it."""
 
     _many: s3_client.S3Client | None = None
+    deletes_together = property(lambda self: self._many is not None)  # many files by one request
 
     def __init__(self, location: str, options: Mapping[str, Any] | None = None) -> None:
         """Open `location`: a local path, a `file:` URL or any fsspec URL. Nothing is read yet.

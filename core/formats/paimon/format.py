@@ -195,7 +195,7 @@ class PaimonFormat(TableFormat):
         return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
 
     def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
-        return effects.of(plan)
+        return effects.of(plan, heads)
 
     def why_not_here(self, plan: Plan, history: History) -> str | None:
         if (managed := self._why_managed()) is not None:

@@ -64,10 +64,12 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lake]:
 
 
 def of_files(lake: Lake) -> list[str]:
-    """The methods of the requests that deleted files."""
+    """The methods of the requests that deleted files: after the hint was written, when all references are deleted."""
+    taken = lake.server.taken()
+    begin = max((at for at, (method, _) in enumerate(taken) if method == "PUT"), default=0)
     return [
         method
-        for method, target in lake.server.taken()
+        for method, target in taken[begin:]
         if method == "POST" or (method == "DELETE" and not target.partition("/t/")[2].startswith(REFERENCES))
     ]
 

@@ -6,8 +6,9 @@ entry is on disk but before the call returns.
 
 from __future__ import annotations
 
+import random
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,21 @@ class MortalStore(Store):
     def read(self, relative: str, *limits: Any) -> bytes:
         self.life.look()
         return super().read(relative, *limits)
+
+
+class ManyStore(MortalStore):
+    """Deletes many files by one request, in an order of its own, which may be cut off anywhere."""
+
+    deletes_together = True
+
+    def __init__(self, location: str, life: Life, seed: int = 0) -> None:
+        super().__init__(location, life)
+        self.chance = random.Random(seed)
+
+    def delete_together(self, relatives: Iterable[str]) -> set[str]:
+        waiting = sorted(relatives)
+        self.chance.shuffle(waiting)
+        return {each for each in waiting if self.delete(each)}
 
 
 class MortalJournal(Journal):

@@ -1,12 +1,12 @@
 """The effects of a plan on a Paimon table, in order: one reference after another, each with its own condition. Pure.
 
-Invariant: the source of a new reference is required before and after it is written. References are deleted oldest
-first; hints, which engines read first, are updated soon after; files are deleted last.
+Invariant: the source of a new reference is required before and after it is written. Before snapshots expire, the hint
+that engines read first names the oldest one that stays (docs/adr/0047); files are deleted last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from core.formats.paimon import layout
 from core.formats.paimon.write import documents
@@ -16,6 +16,7 @@ from core.model.effects import (
     DeleteIfEqual,
     Effect,
     PutIfAbsent,
+    RaiseHint,
     RemoveDirectory,
     RepairHint,
     ReplaceIfEqual,
@@ -26,11 +27,11 @@ from core.model.effects import (
     ended,
 )
 from core.model.plan import Plan
-from core.model.references import MAIN
+from core.model.references import MAIN, Heads
 from core.units import wall_clock
 
 
-def of(plan: Plan) -> tuple[Effect, ...]:
+def of(plan: Plan, heads: Heads) -> tuple[Effect, ...]:
     """Return all effects of a finished plan. For branches, rollbacks and commits the planner has set them already."""
     change, source = plan.change, plan.source
     files, freed_bytes = len(plan.frees), plan.freed_bytes
@@ -53,7 +54,7 @@ def of(plan: Plan) -> tuple[Effect, ...]:
     if plan.effects:
         return ended(plan.effects, files, freed_bytes, waits=files > 0)
     points = ((each.point, each.keep) for each in plan.points)
-    gone = deleted(change, plan.removes, plan.leaves, points)
+    gone = _hidden_first(change, deleted(change, plan.removes, plan.leaves, points), heads.references)
     return ended(gone, files, freed_bytes, waits=bool(plan.removes))
 
 
@@ -99,6 +100,18 @@ def deleted(
         kind = layout.CHANGELOG if change.changelogs_only else layout.SNAPSHOT
         hints = [RepairHint(layout.hint(change.branch, layout.EARLIEST, kind))] if gone else []
     return (*made, *gone, *hints)
+
+
+def _hidden_first(change: Change, effects: Sequence[Effect], references: Mapping[str, bytes]) -> tuple[Effect, ...]:
+    """Before the first snapshot or changelog that expires, raise the hint to the first one that is kept."""
+    first = next((each.followed_by for each in effects if isinstance(each, DeleteIfEqual)), None)
+    if not isinstance(change, Expire) or first is None or first not in references:
+        return tuple(effects)
+    kind = layout.CHANGELOG if change.changelogs_only else layout.SNAPSHOT
+    below = layout.reference(change.branch, kind, "")
+    at = next(i for i, each in enumerate(effects) if isinstance(each, DeleteIfEqual) and each.path.startswith(below))
+    raised = RaiseHint(layout.hint(change.branch, layout.EARLIEST, kind), first, references[first])
+    return (*effects[:at], raised, *effects[at:])
 
 
 def _followed(change: Change, removes: Sequence[tuple[str, bytes]], points: Iterable[tuple[str, bool]]) -> str | None:

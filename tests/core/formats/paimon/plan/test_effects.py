@@ -24,7 +24,7 @@ from tests.support.execution import ground
 ORDERS: dict[str, tuple[Change, list[str], bool]] = {
     "expire": (
         Expire(retain_max=3, retain_min=1, drop_tags=("early",)),
-        ["DeleteIfEqual", "RepairHint", "Wait", "DeleteUnreferencedFiles", "CheckTable"],
+        ["DeleteIfEqual", "RaiseHint", "DeleteIfEqual", "RepairHint", "Wait", "DeleteUnreferencedFiles", "CheckTable"],
         False,
     ),
     "create a tag": (CreateTag("new", 9), ["Require", "PutIfAbsent", "Require", "VerifyFiles"], True),

@@ -1,0 +1,147 @@
+"""Delete the snapshots or changelogs of an expiry, many at a time. See docs/adr/0047.
+
+Invariant: engines never read a range of snapshots with a gap. Before any snapshot is deleted, the EARLIEST hint names
+the oldest one that stays, and before each batch it is checked again. Where the hint is lost nevertheless, the snapshot
+of a tag is deleted only after all older ones: an engine that deletes a tag across a gap deletes files of every version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from core.errors import Conflict, ErrorCode, NotFound, SnapscopeError
+from core.execution.delete_files import BATCH, REMOTE_DELETERS
+from core.execution.reference_effects import References
+from core.execution.stable_read import read_or_none
+from core.formats.paimon import layout
+from core.formats.paimon.references import tag_of
+from core.messages import told
+from core.model.effects import DeleteIfEqual, Effect, RaiseHint
+from core.storage.size_limits import DOCUMENT
+from core.storage.store import Store
+
+
+def grouped(effects: Sequence[Effect]) -> Iterator[tuple[Effect, ...]]:
+    """Yield each effect alone, but a raised hint together with the deletions of the snapshots that it hides."""
+    at = 0
+    while at < len(effects):
+        first, end = effects[at], at + 1
+        if isinstance(first, RaiseHint):
+            below = f"{first.path.rpartition('/')[0]}/"
+            while end < len(effects) and _is_deletion(effects[end], below):
+                end += 1
+        yield tuple(effects[at:end])
+        at = end
+
+
+def _is_deletion(effect: Effect, below: str) -> bool:
+    return isinstance(effect, DeleteIfEqual) and effect.path.startswith(below)
+
+
+def delete(references: References, hint: RaiseHint, expired: Sequence[Effect]) -> None:
+    """Raise the hint, then delete these snapshots in batches, oldest first, each if it has the planned bytes."""
+    deletions = [each for each in expired if isinstance(each, DeleteIfEqual) and each.path not in references.spares]
+    if not deletions:
+        return
+    going, said = {each.path for each in deletions}, b""
+    for batch in _batches(deletions, _tagged(references.store, hint)):
+        said = _raised(references.store, hint, going, said)
+        if references.store.deletes_together:
+            _together(references, batch)
+        else:
+            _one_by_one(references, batch)
+
+
+def _raised(store: Store, hint: RaiseHint, going: Collection[str], said: bytes) -> bytes:
+    """Have the hint name the oldest snapshot that stays, and return what it says.
+
+    Raises `Conflict` if none stays: someone has rolled back to one that expires."""
+    found = store.read_many([hint.path, hint.first], DOCUMENT)
+    now, first = found[hint.path], found[hint.first]
+    if said and now == said and not isinstance(first, SnapscopeError):
+        return said
+    directory = hint.path.rpartition("/")[0]
+    there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.difference(going)
+    if not isinstance(first, SnapscopeError):
+        there.add(hint.first)  # a listing may be stale
+    prefix = f"{directory}/{directory.rpartition('/')[2]}-"
+    numbers = [each.removeprefix(prefix) for each in there if each.startswith(prefix)]
+    stays = [int(each) for each in numbers if each.isdecimal()]
+    if not stays:
+        raise Conflict(
+            told("{path} no longer exists, and nothing newer does; nothing more was deleted.", path=hint.first),
+            path=hint.first,
+            remedy="Make a new plan.",
+            code=ErrorCode.PLAN_OUTDATED,
+        )
+    least = str(min(stays)).encode()
+    if now != least:
+        store.put(hint.path, least)
+    return least
+
+
+def _tagged(store: Store, hint: RaiseHint) -> set[int] | None:
+    """Return the snapshot ids of a branch's tags; None if they are unknown."""
+    directory, _, kind = hint.path.rpartition("/")[0].rpartition("/")
+    if kind != layout.SNAPSHOT:
+        return set()
+    below = f"{directory}/{layout.TAG}" if directory else layout.TAG
+    names = [entry.name for entry in store.ls_if_there(below) if entry.name.startswith(f"{layout.TAG}-")]
+    found = store.read_many([f"{below}/{name}" for name in names], DOCUMENT)
+    ids = set[int]()
+    for path, content in found.items():
+        try:
+            if isinstance(content, SnapscopeError):
+                raise content
+            ids.add(tag_of(path, content, path).snapshot.id)
+        except NotFound:
+            continue  # deleted since the listing
+        except SnapscopeError:
+            return None
+    return ids
+
+
+def _batches(deletions: Sequence[DeleteIfEqual], tagged: Collection[int] | None) -> Iterator[list[DeleteIfEqual]]:
+    """Split deletions into batches within which any order is safe: a tagged snapshot begins one."""
+    batch: list[DeleteIfEqual] = []
+    for each in deletions:
+        is_tagged = tagged is None or int(each.path.rpartition("-")[2]) in tagged
+        if batch and (is_tagged or len(batch) == BATCH):
+            yield batch
+            batch = []
+        batch.append(each)
+    yield batch
+
+
+def _together(references: References, batch: Sequence[DeleteIfEqual]) -> None:
+    """Read a batch, and delete by one request what has the planned bytes."""
+    contents = references.store.read_many([each.path for each in batch], DOCUMENT)
+    ready = []
+    for each in batch:
+        content = contents[each.path]
+        if isinstance(content, SnapscopeError) and not isinstance(content, NotFound):
+            raise content
+        if references.may_delete(each, None if isinstance(content, SnapscopeError) else content):
+            ready.append(each)
+    done = references.store.delete_together([each.path for each in ready])
+    references.deleted += [each.path for each in ready if each.path in done]
+    left = [each for each in ready if each.path not in done]
+    _one_by_one(references, left)
+    untold = {each.path for each in left}.difference(references.deleted)  # deleted at once, and the answer was lost
+    references.deleted += [path for path in sorted(untold) if read_or_none(references.table, path) is None]
+
+
+def _one_by_one(references: References, batch: Sequence[DeleteIfEqual]) -> None:
+    """Delete a batch by single requests, several at a time on a remote store."""
+    if references.store.is_local or len(batch) < 2:
+        for each in batch:
+            references.delete(each)
+        return
+    with ThreadPoolExecutor(min(REMOTE_DELETERS, len(batch))) as pool:
+        try:
+            for _ in pool.map(references.delete, batch):
+                pass
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
