@@ -1,18 +1,21 @@
 """Benchmark a table of 10,000 snapshots on a store that answers each request after 30 ms: seconds and requests.
 
-    python benchmarks/latency.py [--delay-ms 30] [--rounds 3] [--questions open,plan]
+    python benchmarks/latency.py [--delay-ms 30] [--rounds 3] [--questions open,plan] [--expire 2000,10000]
 
 The store is a small S3 server in memory, in a process of its own. Each question is asked in a fresh process with an
 empty cache, right after a bare asyncio loop over obstore that issues only the GETs of the objects that the question
 needs, 256 at a time. Output: median seconds with the spread, the median of the rounds' ratios to that loop, and the
-requests. The table's metadata is written from a seed, which takes a minute; `--warehouse DIRECTORY` keeps it for the
-next run.
+requests. Then expiries are run on the newest 2,000 and on all snapshots: all but one expire, after they were planned in
+the same process. The bare loop beside them reads each reference that goes and deletes it and each file by a request of
+its own, 256 at a time. The table's metadata is written from a seed, which takes a minute; `--warehouse DIRECTORY` keeps
+it for the next run.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import multiprocessing
 import os
@@ -21,6 +24,8 @@ import statistics
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -33,6 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.support import builders, memory_s3
 
 AT_ONCE = 256
+MARK = "begin"
 PLACE = f"s3://{memory_s3.BUCKET}/t"
 STATE = builders.STATES["10,000 snapshots"]
 _SPAWN = multiprocessing.get_context("spawn")
@@ -44,6 +50,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--warehouse", type=Path, help="where the table is, or is written")
     parser.add_argument("--questions", default=",".join(QUESTIONS))
+    parser.add_argument("--expire", default="2000,10000", help="of how many snapshots")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="snapscope-bench-") as folder:
         warehouse = args.warehouse or Path(folder) / "warehouse"
@@ -53,7 +60,9 @@ def main() -> None:
         with server(STATE.location(warehouse), args.delay_ms / 1000) as ask:
             where = f"{platform.machine()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.0f}"
             print(f"{where}; {args.delay_ms:g} ms a request, {args.rounds} rounds")
-            measure(ask, args.questions.split(","), args.rounds, Path(folder))
+            measure(ask, [each for each in args.questions.split(",") if each], args.rounds, Path(folder))
+            for count in (int(each) for each in args.expire.split(",") if each):
+                measure_expiry(ask, count, args.rounds, Path(folder))
 
 
 def measure(ask: Callable[..., Any], names: Sequence[str], rounds: int, folder: Path) -> None:
@@ -89,6 +98,32 @@ def measure(ask: Callable[..., Any], names: Sequence[str], rounds: int, folder: 
               f"{sum('list-type' in path for _, path in seen)} of them listings")  # fmt: skip
 
 
+def measure_expiry(ask: Callable[..., Any], count: int, rounds: int, folder: Path) -> None:
+    """Expire all but the newest of so many snapshots: seconds until references, and until files are deleted."""
+    taken: list[tuple[float, float, float]] = []
+    for _ in range(rounds):
+        cache = tempfile.mkdtemp(dir=folder)
+        own = {**ask("leads"), "SNAPSCOPE_CACHE": cache, "SNAPSCOPE_STATE": cache}
+        ask("restore", count)
+        ask("taken")
+        _, (of_references, seconds, references, files) = in_process(own, expired)
+        seen = ask("taken")
+        begin = next(at for at, (_, path) in enumerate(seen) if path.endswith(MARK))
+        ends = max(at for at, (method, path) in enumerate(seen) if method == "PUT" and path.endswith("EARLIEST"))
+        ask("restore", count)
+        bare = in_process(own, bare_deletes, references, files)[0]
+        taken.append((seconds, of_references, bare))
+    middle, to_end, loop = (statistics.median(each[at] for each in taken) for at in range(3))
+    ratio = statistics.median(seconds / bare for seconds, _, bare in taken)
+    print(f"expire {count - 1:,} snapshots, {len(files):,} files: {middle:.1f} s ({min(taken)[0]:.1f} to "
+          f"{max(taken)[0]:.1f}), {to_end:.1f} s of it until the references are deleted; the bare loop "
+          f"{loop:.1f} s, {ratio:.2f}x")  # fmt: skip
+    for what, part in (("until then", seen[begin + 1 : ends + 1]), ("after", seen[ends + 1 :])):
+        kinds = sorted({method for method, _ in part})
+        print(f"  {what}: {', '.join(f'{sum(m == kind for m, _ in part):,} {kind}' for kind in kinds)}; "
+              f"{sum('list-type' in path for _, path in part)} of them listings")  # fmt: skip
+
+
 # questions, each in a process of its own --------------------------------------------------------------------------
 
 
@@ -110,6 +145,27 @@ def as_of() -> object:
     from core.table import open_table, resolve
 
     return resolve(open_table(PLACE).heads(), "time:2026-02-01T12:00:00Z").point
+
+
+def expired() -> tuple[float, float, list[str], list[str]]:
+    """Plan and run an expiry; return the seconds until references and files are deleted, and what was deleted."""
+    from core.execution import grace_period
+    from core.execution.apply import apply
+    from core.model.actions import Expire
+    from core.table import open_table
+
+    table = open_table(PLACE)
+    plan = table.preview(Expire(retain_max=1, retain_min=1), 4_000_000_000_000)
+    ends: list[float] = []
+    grace_period.wait = lambda *_: ends.append(time.perf_counter())  # type: ignore[assignment]
+    with contextlib.suppress(urllib.error.HTTPError):
+        urllib.request.urlopen(f"{os.environ['AWS_ENDPOINT_URL']}/{memory_s3.BUCKET}/{MARK}")
+    began = time.perf_counter()
+    receipt = apply(table, plan)
+    assert receipt.is_exact, f"{receipt.outcome}: {receipt.kept_back[:1]} {receipt.problems[:1]}"
+    references = [f"t/{path}" for path, _ in plan.removes]
+    files = [f"t/{path}" for path in plan.frees["path"].to_pylist()]
+    return ends[0] - began, time.perf_counter() - began, references, [each for each in files if each not in references]
 
 
 QUESTIONS: Mapping[str, Callable[[], object]] = {"open": opened, "plan": planned, "reopen": opened, "as of": as_of}
@@ -135,6 +191,33 @@ def bare_loop(paths: Sequence[str]) -> int:
         return sum(await asyncio.gather(*(several(waiting) for _ in range(AT_ONCE))))
 
     return asyncio.run(everything())
+
+
+def bare_deletes(references: Sequence[str], files: Sequence[str]) -> int:
+    """Read and delete these references, then delete these files, 256 at a time, and nothing else."""
+    from obstore.store import S3Store
+
+    store = S3Store(
+        memory_s3.BUCKET, endpoint=os.environ["AWS_ENDPOINT_URL"], virtual_hosted_style_request=False,
+        client_options={"allow_http": True},
+    )  # fmt: skip
+
+    async def one(path: str, *, reads: bool) -> None:
+        if reads:
+            await (await store.get_async(path)).bytes_async()
+        await store.delete_async(path)
+
+    async def several(waiting: Any, *, reads: bool) -> None:
+        for path in waiting:
+            await one(path, reads=reads)
+
+    async def everything() -> None:
+        for paths, reads in ((references, True), (files, False)):
+            waiting = iter(paths)
+            await asyncio.gather(*(several(waiting, reads=reads) for _ in range(AT_ONCE)))
+
+    asyncio.run(everything())
+    return len(references) + len(files)
 
 
 def in_process(environment: Mapping[str, str], work: Callable[..., object], *given: Any) -> tuple[float, Any]:
@@ -191,6 +274,7 @@ def _serve(commands: Connection, table: Path, delay_s: float) -> None:
         for folder in ("schema", "snapshot", "tag", "manifest")
         for path in (table / folder).iterdir()
     }
+    objects |= {f"t/bucket-0/{path.name}": bytes(path.stat().st_size) for path in (table / "bucket-0").iterdir()}
     with memory_s3.serving(objects, delay_s) as serving:
         newest = 10_000
         while True:
@@ -202,6 +286,13 @@ def _serve(commands: Connection, table: Path, delay_s: float) -> None:
                     commands.send(serving.taken())
                 case "names":
                     commands.send([name for name in serving.names() if name.startswith(tuple(given))])
+                case "restore":
+                    below = {f"t/snapshot/snapshot-{number}" for number in range(1, 10_001 - given[0])}
+                    serving.objects.clear()
+                    serving.objects.update((name, data) for name, data in objects.items() if name not in below)
+                    serving.objects["t/snapshot/EARLIEST"] = str(10_001 - given[0]).encode()
+                    serving._names = None
+                    commands.send(newest)
                 case "commit":
                     if not given:
                         newest += 1

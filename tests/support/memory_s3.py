@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import bisect
+import functools
 import hashlib
 import re
 import threading
@@ -214,6 +215,7 @@ def serving(objects: Mapping[str, bytes], delay_s: float = 0.0) -> Iterator[Serv
         loop.close()
 
 
+@functools.lru_cache(65_536)
 def _etag(data: bytes) -> str:
     return f'"{hashlib.md5(data).hexdigest()}"'
 
