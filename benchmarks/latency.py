@@ -142,9 +142,9 @@ def planned() -> object:
 
 
 def as_of() -> object:
-    from core.table import open_table, resolve
+    from core.table import open_table
 
-    return resolve(open_table(PLACE).heads(), "time:2026-02-01T12:00:00Z").point
+    return open_table(PLACE).as_of("time:2026-02-01T12:00:00Z").point
 
 
 def expired() -> tuple[float, float, list[str], list[str]]:

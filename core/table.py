@@ -25,7 +25,7 @@ from core.model.expiry import Forecast
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads, ObjectKind
-from core.model.time_travel import UNWRITTEN, AsOf
+from core.model.time_travel import UNWRITTEN, AsOf, parse_time_ms
 from core.planning import outside_roots
 from core.storage.store import Store
 
@@ -58,6 +58,14 @@ class Table:
     def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
         """All references, read now. See `TableFormat.heads` for `patience_s` and `gone`."""
         return self.format.heads(patience_s=patience_s, gone=gone)
+
+    def as_of(self, point: str, branch: str = MAIN) -> AsOf:
+        """What `point` names on `branch`. For a time on a remote store, as few snapshots are read as decide it."""
+        text = point.strip()
+        if text.startswith("branch:") and "/" in text:
+            branch, _, text = text.removeprefix("branch:").partition("/")
+        found = self.format.at_time(branch, parse_time_ms(text[len("time:") :])) if text.startswith("time:") else None
+        return found or resolve(self.heads(), point, branch)
 
     def history(
         self, heads: Heads | None = None, progress: Progress | None = None, *, changelogs: bool = False

@@ -17,7 +17,7 @@ from core.model.history import History
 from core.model.time_travel import AsOf, in_words, parse_time_ms
 from core.reports import json as answers
 from core.spark.read.removed_points import resolved
-from core.table import Table, open_table, readable, resolve
+from core.table import Table, open_table, readable
 from core.units import asked_duration_ms, several, size
 
 Answer = tuple[Any, str]
@@ -58,8 +58,7 @@ def files(args: Args) -> Answer:
 
 
 def as_of(args: Args) -> Answer:
-    heads = open_table(args.table).heads()
-    found = resolve(heads, _point(args), args.branch)
+    found = open_table(args.table).as_of(_point(args), args.branch)
     lines = [f"Snapshot {found.snapshot.id}, committed {in_words(found.snapshot.time_ms)}.", found.rule]
     for name, each in (("before", found.before), ("after", found.after)):
         lines.append(f"{name:>7}: " + (f"{each.id}, committed {in_words(each.time_ms)}" if each else "none retained"))

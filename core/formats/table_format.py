@@ -202,6 +202,10 @@ class TableFormat(Protocol):
         `changelogs` adds positions for the long-lived changelogs that a plan would create.
         """
 
+    def at_time(self, branch: str, time_ms: int) -> AsOf | None:
+        """Resolve a time without reading all references; None if `resolve` must do it from all of them."""
+        return None
+
     def pauses_s(self, heads: Heads, unread: Collection[str]) -> Sequence[float]:
         """Return the waits in seconds before checking again whether unreadable references are being deleted."""
         return ()

@@ -22,6 +22,7 @@ from core.formats.paimon import (
     next_commit,
     references,
     schema_evolution,
+    time_search,
     time_travel,
 )
 from core.formats.paimon import history as histories
@@ -127,6 +128,9 @@ class PaimonFormat(TableFormat):
     def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
         found = references.read(self.store, patience_s=patience_s, gone=gone)
         return dataclasses.replace(found, location=self.location) if self.name else found
+
+    def at_time(self, branch: str, time_ms: int) -> AsOf | None:
+        return None if self.store.is_local else time_search.find(self.store, branch, time_ms)
 
     def history(self, heads: Heads, progress: Progress | None, *, changelogs: bool = False) -> History:
         wide = changelogs or has_changelogs(heads)

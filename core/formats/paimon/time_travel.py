@@ -8,7 +8,7 @@ computed. If the answer might be an unreadable snapshot, there is no answer: unk
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.errors import Corrupt, ErrorCode, NotFound
 from core.messages import both, told
@@ -174,9 +174,12 @@ def _from_latest(line: Line, back: int) -> AsOf:
 
 
 def _bisect(line: Line, time_ms: int) -> tuple[int | None, str | None]:
-    """Search over ids step by step as the engine does: it stops at the first snapshot with exactly this time."""
     by_id = {each.id: each for each in line.snapshots}
-    low, high = line.snapshots[0].id, line.snapshots[-1].id
+    return searched(by_id, line.snapshots[0].id, line.snapshots[-1].id, time_ms)
+
+
+def searched(by_id: Mapping[int, Snapshot], low: int, high: int, time_ms: int) -> tuple[int | None, str | None]:
+    """Search over ids step by step as the engine does: it stops at the first snapshot with exactly this time."""
     if by_id[low].time_ms > time_ms:
         return None, None
     best = None
