@@ -49,12 +49,19 @@ def keep(contents: Mapping[str, bytes], listed: Mapping[str, str]) -> None:
     try:
         with closing(_opened()) as database, database:
             database.executemany("insert or replace into contents values (?, ?, ?)", rows)
-            (size,) = database.execute("select sum(length(content)) from contents").fetchone()
-            if (size or 0) > MOST_BYTES:  # drop the older half
+            if _used_bytes(database) > MOST_BYTES:  # drop the older half
                 middle = "select (min(rowid) + max(rowid)) / 2 from contents"
                 database.execute(f"delete from contents where rowid <= ({middle})")
     except (sqlite3.Error, OSError):  # the store is read again next time
         return
+
+
+def _used_bytes(database: sqlite3.Connection) -> int:
+    """Return the size of the database, without pages that are free again: adding up all contents would read them."""
+    pages, free, page = (
+        int(database.execute(f"pragma {each}").fetchone()[0]) for each in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * page
 
 
 def _fits(content: bytes, mark: str) -> bool:
@@ -68,5 +75,6 @@ def _opened() -> sqlite3.Connection:
     database = sqlite3.connect(path, timeout=5)
     path.chmod(0o600)
     database.execute("pragma journal_mode = wal")
+    database.execute("pragma synchronous = normal")  # after a power loss the last ones may be missing, none is wrong
     database.execute(_TABLE)
     return database

@@ -50,8 +50,8 @@ def test_a_damaged_cache_costs_reads_only() -> None:
 
 
 def test_the_older_half_goes_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_contents, "MOST_BYTES", 100)
-    contents = {f"{URL}{number}": b"%020d" % number for number in range(8)}
+    monkeypatch.setattr(kept_contents, "MOST_BYTES", 100_000)
+    contents = {f"{URL}{number}": b"%020000d" % number for number in range(8)}
     for url, content in contents.items():
         kept_contents.keep({url: content}, {url: md5(content)})
     found = kept_contents.find({url: md5(content) for url, content in contents.items()})
