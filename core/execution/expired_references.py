@@ -7,7 +7,7 @@ of a tag is deleted only after all older ones: an engine that deletes a tag acro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from core.errors import Conflict, ErrorCode, NotFound, SnapscopeError
@@ -17,7 +17,7 @@ from core.execution.stable_read import read_or_none
 from core.formats.paimon import layout
 from core.formats.paimon.references import tag_of
 from core.messages import told
-from core.model.effects import DeleteIfEqual, Effect, RaiseHint
+from core.model.effects import DeleteIfEqual, Effect, OfReference, RaiseHint
 from core.storage.size_limits import DOCUMENT
 from core.storage.store import Store
 
@@ -51,6 +51,25 @@ def delete(references: References, hint: RaiseHint, expired: Sequence[Effect]) -
             _together(references, batch)
         else:
             _one_by_one(references, batch)
+
+
+def restore(references: References, left: Sequence[tuple[OfReference, bytes | None]]) -> list[str]:
+    """Write back the snapshots among what an undo has to restore, newest batch first; return their paths.
+
+    They stay hidden until the undo repairs the hint. A tag's snapshot ends a batch: all older ones come after it."""
+    hint = next((each for each in references.effects if isinstance(each, RaiseHint)), None)
+    if hint is None:
+        return []
+    below = f"{hint.path.rpartition('/')[0]}/"
+    deleted = (each.path for each in references.effects if isinstance(each, DeleteIfEqual))
+    going = {path for path in deleted if path.startswith(below)}
+    deletions = [each for each, now in left if isinstance(each, DeleteIfEqual) and each.path in going and now is None]
+    said = b""
+    batches = _batches(deletions[::-1], _tagged(references.store, hint)) if deletions else ()
+    for batch in reversed(list(batches)):
+        said = _raised(references.store, hint, going, said)
+        _each(references.store, lambda each: references.store.create(each.path, each.content), batch[::-1])
+    return [each.path for each in deletions]
 
 
 def _raised(store: Store, hint: RaiseHint, going: Collection[str], said: bytes) -> bytes:
@@ -133,14 +152,19 @@ def _together(references: References, batch: Sequence[DeleteIfEqual]) -> None:
 
 
 def _one_by_one(references: References, batch: Sequence[DeleteIfEqual]) -> None:
-    """Delete a batch by single requests, several at a time on a remote store."""
-    if references.store.is_local or len(batch) < 2:
+    """Delete a batch by single requests."""
+    _each(references.store, references.delete, batch)
+
+
+def _each(store: Store, act: Callable[[DeleteIfEqual], None], batch: Sequence[DeleteIfEqual]) -> None:
+    """Act on each reference of a batch: in this order on a local disk, several at a time on a remote store."""
+    if store.is_local or len(batch) < 2:
         for each in batch:
-            references.delete(each)
+            act(each)
         return
     with ThreadPoolExecutor(min(REMOTE_DELETERS, len(batch))) as pool:
         try:
-            for _ in pool.map(references.delete, batch):
+            for _ in pool.map(act, batch):
                 pass
         except BaseException:
             pool.shutdown(cancel_futures=True)

@@ -110,7 +110,9 @@ class Task:
         left = references.to_undo()
         if any(not isinstance(each, PutIfAbsent) for each, _ in left):
             self._refuse_swept()
-        return references.undo(left)
+        restored = expired_references.restore(references, left)
+        rest = [each for each in left if each[0].path not in restored]
+        return [*restored, *references.undo(rest)]
 
     # reference changes ----------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from core.errors import Conflict, Corrupt
+from core.errors import Conflict, Corrupt, NotFound, SnapscopeError
 from core.execution.stable_read import read_if_there, read_or_none
 from core.formats.paimon import layout
 from core.formats.paimon.write import publish
@@ -197,7 +197,7 @@ class References:
         own = self.of_references
         if late is not None and late in {each.path for each in own}:
             own = [each for each in own if not _is_beyond(each.path, late)]
-        found = [(each, self._found(each)) for each in own]
+        found = self._found(own)
         left = [(each, now) for each, now in found if now != before(each)]
         for each, now in [(each, now) for each, now in left if now != after(each)]:  # changed by others since
             match each:
@@ -219,9 +219,21 @@ class References:
                 raise _moved_on(path, told("no longer exists either"))
         return list(reversed(left))
 
-    def _found(self, effect: OfReference) -> bytes | None:
-        is_asked_well = effect.is_alone or before(effect) is None
-        return (read_if_there if is_asked_well else read_or_none)(self.table, effect.path)
+    def _found(self, own: Sequence[OfReference]) -> list[tuple[OfReference, bytes | None]]:
+        """The effects with the current bytes of their references."""
+        known = self.store.read_many([each.path for each in own if not each.is_alone and before(each) is not None])
+        found: list[tuple[OfReference, bytes | None]] = []
+        for each in own:
+            content = known.get(each.path)
+            if content is None:
+                found.append((each, read_if_there(self.table, each.path)))
+            elif isinstance(content, NotFound):
+                found.append((each, None))
+            elif isinstance(content, SnapscopeError):
+                raise content
+            else:
+                found.append((each, content))
+        return found
 
     def undo(self, left: Sequence[tuple[OfReference, bytes | None]]) -> list[str]:
         """Undo these effects; return the paths that changed."""
