@@ -105,20 +105,21 @@ def sweep(
     swept = _Swept(deleted=list(deleted))
     seen: Heads | None = None
     why_not: Callable[[str], Reason | None] = _unjudged
+    gone_before: Collection[str] = ()
     for begin in range(0, len(waiting), BATCH):
         if begin == 0 and cancelled():
             swept.is_cancelled = True  # no file is deleted yet, so the run can still be undone
             break
         heads = look()
         if seen is None or heads.references != seen.references:
-            why_not, seen = _reasons_to_stay(table, look, heads, waiting[begin:], work), heads
+            (why_not, gone_before), seen = _reasons_to_stay(table, look, heads, waiting[begin:], work), heads
         if begin == 0:
             journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
         else:
             journal.check(work.run)  # whoever resumes must know what earlier batches deleted
         done = _Swept()
         try:
-            _delete(table, waiting[begin : begin + BATCH], why_not, cancelled, done)
+            _delete(table, waiting[begin : begin + BATCH], why_not, gone_before, cancelled, done)
         finally:
             journal.add(work.run, journals.SWEPT, {"deleted": done.deleted, "kept_back": _written(done.kept_back)})
         swept.add(done)
@@ -179,12 +180,14 @@ def _delete(
     table: Table,
     paths: Sequence[str],
     why_not: Callable[[str], Reason | None],
+    gone_before: Collection[str],
     cancelled: Callable[[], bool],
     swept: _Swept,
 ) -> None:
     """Delete one batch: by one request where the store can, and the rest several files in parallel.
 
-    Every path ends up in `swept`, whatever interrupts the batch.
+    Every path ends up in `swept`, whatever interrupts the batch. Some stores say of a file that does not exist that
+    they deleted it: those of `gone_before` were not listed before, and others deleted them.
     """
     stop, store = threading.Event(), table.store
     judged = [(path, why_not(path)) for path in paths]
@@ -196,7 +199,7 @@ def _delete(
             swept.is_cancelled = True
         else:
             try:
-                if store.delete(path):
+                if store.delete(path) and path not in gone_before:
                     swept.deleted.append(path)
                 else:
                     swept.kept_back.append((path, codes.GONE_ALREADY()))
@@ -205,7 +208,9 @@ def _delete(
                 swept.problems.append(codes.FILE_NOT_DELETED(path=path, error=str(error)))
 
     if not cancelled():
-        swept.deleted += (together := store.delete_together(waiting))
+        together = store.delete_together(waiting)
+        swept.deleted += together.difference(gone_before)
+        swept.kept_back += [(path, codes.GONE_ALREADY()) for path in together.intersection(gone_before)]
         waiting = [path for path in waiting if path not in together]
     with ThreadPoolExecutor(DELETERS if store.is_local else REMOTE_DELETERS) as pool:
         try:
@@ -271,8 +276,10 @@ def _unjudged(path: str) -> Reason | None:
 
 def _reasons_to_stay(
     table: Table, look: Callable[[], Heads], heads: Heads, waiting: Sequence[str], work: Work
-) -> Callable[[str], Reason | None]:
-    """A function that says, per path, why the file stays after all.
+) -> tuple[Callable[[str], Reason | None], frozenset[str]]:
+    """A function that says, per path, why the file stays after all; and the files that others have deleted already.
+
+    A resumed run may have deleted them itself, without having recorded it, so it takes none for deleted by others.
 
     Raises `Corrupt` unless every remaining version was read in full and its metadata is consistent.
     """
@@ -297,7 +304,7 @@ def _reasons_to_stay(
             return codes.HELD_SINCE()
         return examined.doubt(path) or (fenced(path) if urls.is_url(path) else None)
 
-    return why_not
+    return why_not, examined.gone if work.is_first else frozenset()
 
 
 def refuse_contradictions(history: History, examined: Examined, stays: Collection[str]) -> None:

@@ -82,11 +82,12 @@ class Examined:
     """The result of a consistency check.
 
     `problems`: position → a contradiction found there. `doubt`: for the path of a file to be deleted, the reason to
-    keep it after all, or None if it may be deleted.
+    keep it after all, or None if it may be deleted. `gone`: those of these files that are not listed any more.
     """
 
     problems: Mapping[int, Problem]
     doubt: Callable[[str], Reason | None]
+    gone: frozenset[str] = frozenset()
 
 
 class TableFormat(Protocol):

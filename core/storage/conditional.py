@@ -15,7 +15,7 @@ import fsspec
 import fsspec.asyn
 
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
-from core.messages import told
+from core.messages import both, told
 from core.storage import by_renaming
 from core.storage.file_systems import unwritable
 
@@ -115,12 +115,10 @@ def probe(fs: Any, protocol: str, directory: str, read: Callable[[str], bytes]) 
     try:
         create(fs, protocol, path, b"1", lambda: read(path))
         is_safe = _refuses(lambda: create(fs, protocol, path, b"2", lambda: read(path)))
-    except SnapscopeError:
-        _removed(fs, path)
-        raise
+    except SnapscopeError as error:
+        raise _cleared(fs, path, error) from error.__cause__
     except Exception as error:  # client libraries raise any type of error
-        _removed(fs, path)
-        raise unwritable(path, error) from error
+        raise _cleared(fs, path, unwritable(path, error)) from error
     if failed := _removed(fs, path):
         raise Corrupt(
             "A test object could be created but not deleted: {error}. Nothing else was changed.",
@@ -143,6 +141,14 @@ def _refuses(again: Callable[[], None]) -> bool:
     except FileExistsError:
         return True
     return False
+
+
+def _cleared(fs: Any, path: str, error: SnapscopeError) -> SnapscopeError:
+    """Delete the test object of a test that failed; the error says so if the object may still be there."""
+    if _removed(fs, path):
+        way = told("If {path} exists, delete it: it is a test object.", path=path)
+        error.remedy = both(error.remedy, way) if error.remedy else way
+    return error
 
 
 def _removed(fs: Any, path: str) -> Exception | None:

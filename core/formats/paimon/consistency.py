@@ -63,11 +63,12 @@ class Findings:
     """The result of a check.
 
     `problems`: position → a contradiction found there. `unsure`: a directory or path in which nothing may be deleted →
-    why.
+    why. `gone`: files to be deleted that are no longer listed.
     """
 
     problems: Mapping[int, Problem]
     unsure: Mapping[str, Reason]
+    gone: frozenset[str] = frozenset()
 
     def doubt(self, path: str) -> Reason | None:
         return self.unsure.get(path) or self.unsure.get(path.rpartition("/")[0])
@@ -96,7 +97,8 @@ def _strings(value: Any) -> Iterator[str]:
 
 def doubts(store: Store, history: History, frees: Collection[str]) -> Findings:
     """Check only the directories of the files to be deleted."""
-    return Findings({}, dict(_absent(store, history, frees)))
+    gone = set[str]()
+    return Findings({}, dict(_absent(store, history, frees, gone)), frozenset(gone))
 
 
 class _Examination:
@@ -286,12 +288,12 @@ def _contradictory(entries: Loaded, manifest: Ints, history: History) -> Ints:
 # the disk ------------------------------------------------------------------------------------------------------------
 
 
-def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[tuple[str, Reason]]:
+def _absent(store: Store, history: History, frees: Collection[str], gone: set[str]) -> Iterator[tuple[str, Reason]]:
     """Find files to be deleted that may be the target of a reference to a missing file.
 
     A version may refer to a file that does not exist because the file is in the same directory under another name, or
     in another directory under the same name. A URL may also be another spelling of the location of a file with the same
-    name, since file names are unique.
+    name, since file names are unique. Files to be deleted that are not listed are added to `gone`.
     """
     going = frozenset(frees)
     kinds = pa.array([kind.value for kind in _FILES])
@@ -300,6 +302,10 @@ def _absent(store: Store, history: History, frees: Collection[str]) -> Iterator[
     directory, name = _directories(held["path"]), _names(held["path"])
     in_place = pc.unique(_directories(pa.array(sorted(going), pa.string())))
     listed = _list(store, in_place.to_pylist())
+    for path in going:
+        parent, _, own = path.rpartition("/")
+        if own not in listed.get(parent, (own,)):
+            gone.add(path)
     for row in held.filter(pc.is_in(directory, value_set=in_place)).to_pylist():
         parent, _, own = row["path"].rpartition("/")
         there = listed.get(parent)

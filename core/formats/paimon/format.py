@@ -229,7 +229,7 @@ class PaimonFormat(TableFormat):
 
     def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
         found = consistency.examine(self.store, history, self.manifests, list(frees))
-        return Examined(found.problems, lambda path: found.doubt(path) or _outside(path))
+        return Examined(found.problems, lambda path: found.doubt(path) or _outside(path), found.gone)
 
     def snapshot_paths(self, heads: Heads) -> set[str]:
         return {

@@ -158,6 +158,24 @@ def test_a_run_killed_between_batches_is_resumed_with_what_is_left(lake: Lake, m
     assert (receipt.outcome, frozenset(receipt.deleted), lake.left()) == ("done", lake.planned, frozenset())
 
 
+def test_a_file_that_others_deleted_is_not_reported_as_reclaimed(lake: Lake) -> None:
+    """S3 says of an object that does not exist that it deleted it."""
+    planned = open_table(PLACE).preview(EXPIRE, ground.LATE_MS).frees.to_pylist()
+    theirs = next(each for each in planned if each["path"].endswith(".parquet"))
+
+    def acts() -> None:
+        del lake.server.objects[f"t/{theirs['path']}"]
+        lake.server._names = None
+
+    with ground.while_settling(acts):
+        receipt = lake.run()
+    assert receipt.outcome == "done"
+    assert [(path, why.code.name) for path, why in receipt.kept_back] == [(theirs["path"], "gone-already")]
+    assert set(receipt.deleted) == lake.planned - {theirs["path"]}
+    assert receipt.freed_bytes == sum(each["bytes"] for each in planned) - theirs["bytes"]
+    assert lake.left() == frozenset()
+
+
 def test_a_run_is_cancelled_between_batches(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delete_files, "BATCH", 6)
     seen: list[tuple[int, int]] = []

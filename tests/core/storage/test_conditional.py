@@ -37,6 +37,14 @@ def test_a_store_that_never_deletes_is_refused_and_keeps_its_own_test_object(tmp
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_test_object_that_stays_because_the_test_failed_is_named(tmp_path: Path) -> None:
+    """It was created, then neither read nor deleted."""
+    with pytest.raises(Corrupt) as refused:
+        lying_store(tmp_path, Lies(picks=lambda call, path, times: call != "pipe_file")).probe(["."])
+    (left,) = tmp_path.iterdir()
+    assert left.name in (refused.value.remedy or "")
+
+
 def test_a_store_that_replaces_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Unsupported, match="replaced an object"):
         lying_store(tmp_path, Lies(ignores_conditions=True)).probe(["."])
