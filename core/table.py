@@ -55,6 +55,10 @@ class Table:
     def name(self) -> str:
         return self.store.location.rsplit("/", 1)[-1]
 
+    def read_anew(self) -> Table:
+        """The same table, whose history is made from its store alone: what a change is decided by."""
+        return dataclasses.replace(self, format=self.format.read_anew())
+
     def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
         """All references, read now. See `TableFormat.heads` for `patience_s` and `gone`."""
         return self.format.heads(patience_s=patience_s, gone=gone)

@@ -68,6 +68,7 @@ def apply(
     outside_roots.refuse(plan, outside, table.store)
     table.refuse_apply()
     table.refuse_lacking(plan)
+    table = table.read_anew()
     how = Manner(settle_s, progress, waits, cancelled)
     if is_shared(plan.effects):
         return _run(table, plan, journal, lambda _: None).carry_out(how)

@@ -73,6 +73,7 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
 def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = ()) -> Task:
     """A run from its journal entries, of any version. Raises `Unsupported` if the table may no longer be changed."""
     table.refuse_apply()
+    table = table.read_anew()
     removes, frees = journal.removed(run.id), journal.frees(run.id)
     effects = journal_versions.effects_of(run, removes, frees)
     has_removed = any(event["what"] == journals.REMOVED for event in journal.events(run.id))

@@ -6,11 +6,12 @@ more than decoding. Here a cheap look at all values comes first; the exact way f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.model.intervals import Ints
 from core.storage.decoded_files import first_rows
@@ -49,6 +50,26 @@ def numbered(texts: pa.StringArray) -> tuple[Ints, Ints]:
         if not texts.take(pa.array(some)).equals(texts.take(pa.array(first[numbers[some]]))):
             return _by_dictionary(texts)
     return numbers, first
+
+
+def numbered_together(parts: Sequence[pa.Array], *, is_first_distinct: bool) -> tuple[pa.Array, Ints, Ints]:
+    """Return the distinct texts of all parts in the order of their first mention, the number of each, and the row where
+    each number appears first.
+
+    `is_first_distinct`: the first part is known to repeat no text. It is by far the largest and then needs no index.
+    """
+    if is_first_distinct:
+        others = pa.chunked_array(parts[1:], pa.string()).combine_chunks().dictionary_encode()
+        most = len(parts[0])
+        if not pc.any(pc.is_in(parts[0], value_set=others.dictionary)).as_py():
+            code = others.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+            paths = pa.concat_arrays([parts[0], others.dictionary])
+            first = most + first_rows(code, len(others.dictionary))
+            every = np.arange(most, dtype=np.int64)
+            return paths, np.concatenate((every, most + code)), np.concatenate((every, first))
+    whole = pa.chunked_array(parts, pa.string()).combine_chunks()
+    code, first = numbered(whole)
+    return whole if len(first) == len(whole) else whole.take(pa.array(first)), code, first
 
 
 def may_contain(texts: pa.StringArray, *wanted: bytes) -> bool:

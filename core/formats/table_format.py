@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import pyarrow as pa
@@ -106,6 +106,11 @@ class TableFormat(Protocol):
     store: Store
 
     # --- finding and opening
+
+    def read_anew(self) -> Self:
+        """Return the same table as if just opened, which reads its store and neither uses nor writes what is kept on
+        the local disk. A format that keeps nothing returns itself."""
+        return self
 
     @classmethod
     @abstractmethod

@@ -20,19 +20,21 @@ from core.settings_file import masked
 from core.storage.kept_contents import checksum
 
 _TRACE = "\n\tat "
+_MARKS = ("ino", "mtime", "created", "ETag", "etag", "LastModified", "last_modified", "updated")
 _OUT_OF_RANGE = re.compile("(?i)range|416")
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
     """One directory entry. `size` is in bytes, None for directories; `modified_s` is epoch seconds, `md5` the checksum
-    of the content, where known."""
+    of the content, where known; `mark` all that a listing shows of a file and that changes with its content."""
 
     name: str
     size: int | None
     is_dir: bool
     modified_s: float | None = None
     md5: str | None = None
+    mark: str | None = None
 
 
 class TooLarge(Exception):
@@ -100,7 +102,18 @@ def entries(found: Iterable[Mapping[str, Any]], path: str) -> Iterable[Directory
             continue  # object stores list the directory's own marker
         is_dir = info["type"] == "directory" or (bool(info.get("islink")) and _leads_to_directory(info["name"]))
         size = None if is_dir else int(info.get("size") or 0)
-        yield DirectoryEntry(name, size, is_dir, modified_s(info), checksum(info.get("ETag")))
+        yield DirectoryEntry(
+            name, size, is_dir, modified_s(info), checksum(info.get("ETag")), None if is_dir else _mark(info)
+        )
+
+
+def _mark(info: Mapping[str, Any]) -> str | None:
+    """Return the size of a file with its identity, its times and its tag; None if only the size is known, or of a link,
+    whose target may change."""
+    if info.get("islink"):
+        return None
+    known = [str(info[key]) for key in _MARKS if info.get(key) is not None]
+    return " ".join([str(info.get("size")), *known]) if known else None
 
 
 def modified_s(info: Mapping[str, Any]) -> float | None:

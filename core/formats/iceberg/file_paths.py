@@ -117,15 +117,19 @@ class TableLocation:
 
     def sizes(self, paths: Sequence[str]) -> dict[str, int]:
         """Return the sizes in bytes of those paths that exist, listing each directory once."""
-        found: dict[str, int] = {}
-        wanted: dict[str, list[str]] = {}
+        return {path: entry.size for path, entry in self.entries(paths, {}).items() if entry.size is not None}
+
+    def entries(
+        self, paths: Sequence[str], listed: dict[str, Mapping[str, DirectoryEntry]]
+    ) -> dict[str, DirectoryEntry]:
+        """Return what listings show of those paths that exist; `listed` are directories that were listed already."""
+        found: dict[str, DirectoryEntry] = {}
         for path in paths:
             directory, _, name = path.rpartition("/")
-            wanted.setdefault(directory, []).append(name)
-        for directory, names in wanted.items():
-            listed = {entry.name: entry.size for entry in self._listed(directory)}
-            joint = f"{directory}/" if directory else ""
-            found |= {joint + name: size for name in names if (size := listed.get(name)) is not None}
+            if directory not in listed:
+                listed[directory] = {entry.name: entry for entry in self._listed(directory)}
+            if (entry := listed[directory].get(name)) is not None:
+                found[path] = entry
         return found
 
     def size(self, path: str) -> int | None:

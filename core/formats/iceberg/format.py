@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import Unsupported
-from core.formats.iceberg import discovery, expiration_dates, inspection, moved_copy, time_travel, types
+from core.formats.iceberg import discovery, expiration_dates, file_index, inspection, moved_copy, time_travel, types
 from core.formats.iceberg import history as histories
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable
 from core.formats.iceberg.file_paths import TableLocation, normal, same
 from core.formats.iceberg.locations import is_name
-from core.formats.iceberg.manifests import DELETED, ENTRY, IcebergManifests
+from core.formats.iceberg.manifests import IcebergManifests
 from core.formats.iceberg.metadata import Metadata, signed
 from core.formats.iceberg.plan import effects, expiry, tag_costs
 from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, read, reference, version_of
@@ -39,6 +39,7 @@ from core.model.plan import FREES, Plan, ordered
 from core.model.references import Heads, ObjectKind
 from core.model.time_travel import AsOf
 from core.storage import location_options
+from core.storage.decoded_files import flat
 from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
 from core.units import parse_size_bytes, several, size
@@ -94,6 +95,9 @@ class IcebergFormat(Format):
         found = documents.parse(content, path)
         location_options.learn(found.location, location_options.of(path))
         return cls(Store.named(normal(found.location)), catalog=catalog)
+
+    def read_anew(self) -> Self:
+        return dataclasses.replace(self, manifests=IcebergManifests(is_kept=False))
 
     @classmethod
     def listed(cls, location: str) -> Listing:
@@ -248,14 +252,12 @@ class IcebergFormat(Format):
             chosen = history.objects.filter(pa.array(history.held.over(by) & is_manifest))
             there = chosen.filter(pc.is_valid(chosen["bytes"]))
             sizes = dict(zip(there["path"].to_pylist(), there["bytes"].to_pylist(), strict=True))
-            rows = self.manifests.load(place, list(sizes), ENTRY, sizes).rows
-            return rows.filter(pc.equal(rows["status"], DELETED))
+            return file_index.removed(self.manifests, place, sizes)
 
         kept, every = removed(after), removed(self._judged(plan, history))
         by_stays = kept.filter(pc.is_in(kept["snapshot_id"], value_set=stays))
         by_gone = every.filter(pc.invert(pc.is_in(every["snapshot_id"], value_set=stays)))
-        first, second = (place.paths(rows["path"].combine_chunks()) for rows in (by_stays, by_gone))
-        return first, second
+        return flat(by_stays["path"]), flat(by_gone["path"])
 
     def _judged(self, plan: Plan, history: History) -> Mask:
         """Mask the positions whose files plain Java considers if main has an unbroken history.

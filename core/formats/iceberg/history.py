@@ -8,7 +8,7 @@ files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -17,20 +17,23 @@ import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
 from core.formats import large_texts
-from core.formats.avro.decode import JOINT, NOTHING
-from core.formats.iceberg.file_identity import identities
+from core.formats.file_index import FileIndex
+from core.formats.iceberg import file_index
 from core.formats.iceberg.file_paths import TableLocation
-from core.formats.iceberg.manifests import ADDED, CONTENTS, DATA, DELETED, ENTRY, LIST, IcebergManifests
-from core.formats.iceberg.metadata import Metadata, signed
+from core.formats.iceberg.manifests import ADDED, DATA, ENTRY, LIST, IcebergManifests
+from core.formats.iceberg.metadata import Member, Metadata, signed
 from core.formats.iceberg.references import reference
 from core.messages import clause, told
 from core.model.history import History
-from core.model.intervals import Intervals, Ints, empty, from_pairs, maximal, union
+from core.model.intervals import Intervals, Ints, Mask, empty, from_pairs, maximal, union
 from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
 from core.storage import memory
-from core.storage.decoded_files import Loaded, expand, first_rows, flat
+from core.storage.decoded_files import Loaded, expand, flat
+from core.storage.file_systems import DirectoryEntry
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
+_INLINE = "manifests of snapshot "
+_SHOWN_LAST = ("content", "offset", "referenced", "sequence", "deletes", "spec_id", "spelled")
 _STATUS = ("existing", "added", "deleted")
 _BYTES_PER_ENTRY = 1000  # of memory, at most: 650 measured with statistics of 8 columns, 990 if all paths end alike
 _ENTRY_PACKED = 100  # bytes of an entry in a manifest, if nothing counts them
@@ -72,6 +75,10 @@ class _Builder:
         self.positions = len(self.holders)
         self.at = {int(holder.name): position for position, holder in enumerate(self.holders)}
         self.incomplete: dict[int, list[Problem]] = {}
+        self.listed: dict[str, Mapping[str, DirectoryEntry]] = {}
+        self.sizes: dict[str, int] = {}
+        self.marks: dict[str, str] = {}
+        self.inline: dict[str, Member] = {}
         self.warnings = [problem for line in heads.lines for problem in line.warnings]
         self.paths: list[pa.Array] = []
         self.kinds: list[pa.Array] = []
@@ -79,116 +86,158 @@ class _Builder:
         self.held: list[Intervals] = []
 
     def build(self) -> History:
-        listed, sizes = self._lists()
-        names, (position, manifest), rows = self._named(listed, sizes)
-        sizes |= self.place.sizes([name for name in names if name not in sizes])
-        self._fits(names, rows, sizes)
-        entries = self.manifests.load(self.place, names, ENTRY, sizes, self.progress)
-        self._check_counts(entries, names, rows, sizes)
-        self._blame(entries.errors, position, [names[number] for number in manifest], told("a readable manifest"))
-        entries = inherited(entries, rows)
-        runs = from_pairs(manifest, position, len(names), self.positions)
-        number = len(self.held)
-        files, live = self._files(entries, runs, len(names))
-        own = pa.array([sizes.get(name) for name in names], pa.int64())
-        self._hold(pa.array(names, pa.string()), ObjectKind.MANIFEST, own, runs)
+        names, holders = self._lists()
+        index, present, numbers = self._read(names)
+        for path, error in self.list_errors.items():
+            for place in holders[path]:
+                self._incomplete(place, path, error, told("a readable manifest list"))
+        files, groups = index.of(present)
+        at, local = _columns([(place, number) for name, number in zip(names, numbers, strict=True) if number >= 0
+                               for place in holders[name]])  # fmt: skip
+        pair, row = expand(index.start, local)
+        position, manifest = at[pair], index.row[row]
+        every = index.said["name"].to_pylist()
+        self._blame(self.errors, position, manifest, every)
+        runs = from_pairs(manifest, position, len(every), self.positions)
+        live = groups.on_files(maximal(groups.covered(runs, file_index.LIVE)))
+        shown = self._shown(files)
+        kinds = pa.array(["data", "deletes"]).take(pa.array((files["code"].to_numpy() != DATA).astype(np.int8)))
+        self._hold(files["path"], kinds, files["whole"], live)
+        self._hold_lists(names, holders)
+        kept = np.flatnonzero(present)
+        manifests = [every[number] for number in kept]
+        own = pa.array([self.sizes.get(name) for name in manifests], pa.int64())
+        held = from_pairs((np.cumsum(present) - 1)[manifest], position, len(kept), self.positions)
+        self._hold(pa.array(manifests, pa.string()), ObjectKind.MANIFEST, own, held)
         self._hold_statistics()
-        return self._history(files, live, number)
+        return self._history(shown, live, are_distinct=index.is_distinct)
 
     # reading ----------------------------------------------------------------------------------------------------------
 
-    def _lists(self) -> tuple[dict[str, list[int]], dict[str, int]]:
-        """Return the positions by path of their manifest list, and the sizes of the lists that exist."""
+    def _lists(self) -> tuple[list[str], dict[str, list[int]]]:
+        """Return the paths of manifest lists, and the positions of each.
+
+        A snapshot of version 1 that names its manifests itself has a list without a file."""
         wanted: dict[str, list[int]] = {}
         for holder in self.holders:
-            given = self.found.snapshots[int(holder.name)].manifest_list
-            if given is not None:
-                wanted.setdefault(self.place.path(given), []).append(self.at[int(holder.name)])
-        sizes = self.place.sizes(list(wanted))
-        paths = list(wanted)
-        pairs = [(position, number) for number, path in enumerate(paths) for position in wanted[path]]
-        at, number = _columns(pairs)
-        self._hold(
-            pa.array(paths, pa.string()),
-            ObjectKind.MANIFEST_LIST,
-            pa.array([sizes.get(path) for path in paths], pa.int64()),
-            from_pairs(number, at, len(paths), self.positions),
-        )
-        return wanted, sizes
+            member = self.found.snapshots[int(holder.name)]
+            if member.manifest_list is not None:
+                wanted.setdefault(self.place.path(member.manifest_list), []).append(self.at[member.id])
+        for member in self.found.snapshots.values():
+            if member.manifests:
+                self.inline[f"{_INLINE}{member.id}"] = member
+                wanted[f"{_INLINE}{member.id}"] = [self.at[member.id]]
+        self._list([name for name in wanted if name not in self.inline])
+        return list(wanted), wanted
 
-    def _named(
-        self, listed: Mapping[str, list[int]], sizes: dict[str, int]
-    ) -> tuple[list[str], tuple[Ints, Ints], pa.Table]:
-        """Return distinct manifest paths, (position, manifest) pairs, and the first list row of each manifest."""
-        lists = list(listed)
-        loaded = self.manifests.load(self.place, lists, LIST, sizes)
-        for path, error in loaded.errors.items():
-            for position in listed[path]:
-                self._incomplete(position, path, error, told("a readable manifest list"))
-        inline = [
-            (self.at[member.id], path, member.id)
-            for member in self.found.snapshots.values()
-            for path in member.manifests
-        ]
+    def _list(self, paths: Sequence[str]) -> None:
+        found = self.place.entries([path for path in paths if path not in self.sizes], self.listed)
+        self.sizes |= {path: entry.size for path, entry in found.items() if entry.size is not None}
+        self.marks |= {path: entry.mark for path, entry in found.items() if entry.mark is not None}
+
+    def _hold_lists(self, names: Sequence[str], holders: Mapping[str, list[int]]) -> None:
+        paths = [name for name in names if name not in self.inline]
+        at, number = _columns([(place, number) for number, path in enumerate(paths) for place in holders[path]])
+        sizes = pa.array([self.sizes.get(path) for path in paths], pa.int64())
+        runs = from_pairs(number, at, len(paths), self.positions)
+        self._hold(pa.array(paths, pa.string()), ObjectKind.MANIFEST_LIST, sizes, runs)
+
+    def _read(self, names: list[str]) -> tuple[FileIndex, Mask, list[int]]:
+        """Index these lists and the manifests they name; return which manifests are named, and the number of each list
+        (-1: cannot be read)."""
+        for index in self._known():
+            if not index.fits_lists(names, self.marks):
+                continue
+            index = self._with_lists(index, [name for name in names if name not in index.list_numbers])
+            numbers = [index.list_numbers.get(name, -1) for name in names]
+            there = np.array([number for number in numbers if number >= 0], dtype=np.int64)
+            present = index.present(there)
+            every = index.said["name"].to_pylist()
+            self._list([every[number] for number in np.flatnonzero(present)])
+            if index.fits_manifests(present, self.marks):
+                index = self._with_entries(index, present, every)
+                if index.is_sound:
+                    self.manifests.index = index.kept(self._kept_at(), there, present)
+                return index, present, numbers
+        raise AssertionError("an empty index fits")
+
+    def _known(self) -> Iterator[FileIndex]:
+        """Yield what may be known of the table's manifests, the most likely first; at last nothing."""
+        empty = file_index.empty(self.place, self.found)
+        if self.manifests.index is not None and self.manifests.index.key == empty.key:
+            yield self.manifests.index
+        yield empty.found(self._kept_at())
+        yield empty
+
+    def _kept_at(self) -> str | None:
+        return self.place.store.location if self.manifests.is_kept else None
+
+    def _with_lists(self, index: FileIndex, names: list[str]) -> FileIndex:
+        files = [name for name in names if name not in self.inline]
+        loaded = self.manifests.load(self.place, files, LIST, self.sizes)
+        self.list_errors = loaded.errors
+        members = [self.inline[name] for name in names if name in self.inline]
+        inline = [(self.at[member.id], path, member.id) for member in members for path in member.manifests]
         rows = pa.concat_tables([loaded.rows.drop_columns(["key"]), inline_rows(inline)]).combine_chunks()
-        paths = self.place.paths(flat(rows["path"])) if len(rows) else flat(rows["path"])
-        manifest_of, first = large_texts.numbered(paths)
-        at, number = _columns([(place, number) for number, path in enumerate(lists) for place in listed[path]])
-        index, row = expand(loaded.start, number) if len(number) else (_NOTHING, _NOTHING)
-        own = np.array([position for position, _, _ in inline], dtype=np.int64)
-        pairs = (
-            np.concatenate((at[index], own)),
-            np.concatenate((manifest_of[row], manifest_of[len(loaded.rows) :])),
-        )
-        return (
-            paths.take(pa.array(first)).to_pylist(),
-            pairs,
-            rows.take(pa.array(first)),
-        )
+        read = [number for number, name in enumerate(files) if name not in loaded.errors]
+        counts = np.concatenate((np.diff(loaded.start)[read], [len(member.manifests) for member in members]))
+        given = [files[number] for number in read] + [f"{_INLINE}{member.id}" for member in members]
+        return file_index.with_lists(index, self.place, given, counts.astype(np.int64), rows, self.marks)
 
-    def _fits(self, names: Sequence[str], rows: pa.Table, sizes: Mapping[str, int]) -> None:
+    def _with_entries(self, index: FileIndex, present: Mask, every: Sequence[str]) -> FileIndex:
+        """Read the manifests that are not indexed yet, and check all against what the manifest lists state."""
+        new = np.flatnonzero(present & ~index.are_read)
+        names, rows = [every[number] for number in new.tolist()], index.said.take(pa.array(new))
+        self._fits(names, rows)
+        entries = self.manifests.load(self.place, names, ENTRY, self.sizes, self.progress)
+        self.errors = dict(entries.errors)
+        grown = file_index.with_entries(index, self.place, self.found, new, names, inherited(entries, rows), self.marks)
+        self._check_counts(grown, present, every)
+        return grown
+
+    def _fits(self, names: Sequence[str], rows: pa.Table) -> None:
         """Refuse entries that do not fit into memory; lists of version 1 need not say how many there are."""
-        own = np.array([sizes.get(name, 0) for name in names], dtype=np.int64)
+        own = np.array([self.sizes.get(name, 0) for name in names], dtype=np.int64)
         said = pc.add(pc.add(rows["existing"], rows["added"]), rows["deleted"])
         claimed = pc.coalesce(said, pa.array(own // _ENTRY_PACKED))
         memory.require(flat(claimed).to_numpy(), own, _BYTES_PER_ENTRY, self.place.store.location)
 
-    def _check_counts(self, entries: Loaded, names: Sequence[str], rows: pa.Table, sizes: Mapping[str, int]) -> None:
+    def _check_counts(self, index: FileIndex, present: Mask, every: Sequence[str]) -> None:
         """Compare the numbers of entries with those in the manifest list.
 
         A manifest that lost whole blocks is still readable. If its size matches the list, the list is wrong, as some
         writers' lists are.
         """
-        assert isinstance(entries.errors, dict)
-        manifest = np.repeat(np.arange(len(names)), np.diff(entries.start))
-        status = entries.rows["status"].to_numpy()
-        lengths = rows["bytes"].to_pylist()
+        lengths = index.said["bytes"].to_pylist()
         for value, name in enumerate(_STATUS):
-            counts = np.bincount(manifest[status == value], minlength=len(names))
-            for number, said in enumerate(rows[name].to_pylist()):
-                if said is None or said == counts[number] or names[number] in entries.errors:
+            counts = index.counts[:, value]
+            said = pc.fill_null(index.said[name], -1).to_numpy()
+            for number in np.flatnonzero(present & index.are_read & (said >= 0) & (said != counts)).tolist():
+                path = every[number]
+                if path in self.errors:
                     continue
-                expected = told("{said} {name} entries from its manifest list", said=said, name=name)
-                if sizes.get(names[number]) == lengths[number]:
+                expected = told("{said} {name} entries from its manifest list", said=int(said[number]), name=name)
+                if self.sizes.get(path) == lengths[number]:
                     remedy = told(
                         "Harmless: only the count in the list is wrong; the manifest has the length that the "
                         "list states."
                     )
-                    found = f"{counts[number]}"
-                    self.warnings.append(Problem(names[number], expected, found, remedy))
+                    self.warnings.append(Problem(path, expected, f"{counts[number]}", remedy))
                 else:
-                    entries.errors[names[number]] = SnapscopeError(
+                    self.errors[path] = SnapscopeError(
                         "expected {said} {name} entries according to its manifest list, found {counts}",
-                        said=said,
+                        said=int(said[number]),
                         name=name,
-                        counts=counts[number],
+                        counts=int(counts[number]),
                     )
 
-    def _blame(self, errors: Mapping[str, SnapscopeError], positions: Ints, paths: Sequence[str], what: str) -> None:
+    def _blame(
+        self, errors: Mapping[str, SnapscopeError], positions: Ints, manifests: Ints, every: Sequence[str]
+    ) -> None:
         if errors:
-            for position, path in zip(positions, paths, strict=True):
-                if path in errors:
-                    self._incomplete(int(position), path, errors[path], what)
+            for position, number in zip(positions, manifests, strict=True):
+                if (path := every[int(number)]) in errors:
+                    self._incomplete(int(position), path, errors[path], told("a readable manifest"))
 
     def _incomplete(self, position: int, path: str, error: SnapscopeError, expected: str) -> None:
         problem = Problem(
@@ -203,50 +252,12 @@ class _Builder:
 
     # holders of files -------------------------------------------------------------------------------------------------
 
-    def _files(self, entries: Loaded, runs: Intervals, manifests: int) -> tuple[pa.Table, Intervals]:
-        """Return files, distinct by content, path, offset and sequence number, and where they are live."""
-        manifest = np.repeat(np.arange(manifests, dtype=np.int64), np.diff(entries.start))
-        rows = np.flatnonzero(entries.rows["status"].to_numpy() != DELETED)
-        table = _taken(entries.rows, rows)
-        path, identity, count = identities(self.place, table)
-        first = first_rows(identity, count)
-        own = _taken(table, first)
-        content = pc.fill_null(flat(own["content"]), DATA)
-        files = self._described(own, path if count == len(path) else path.take(pa.array(first)), content)
-        start = np.searchsorted(runs.owner, np.arange(manifests + 1)).astype(np.int64)
-        index, run = expand(start, manifest[rows]) if len(rows) else (_NOTHING, _NOTHING)
-        live = maximal(Intervals(identity[index], runs.first[run], runs.last[run], count, self.positions))
-        kinds = pa.array(["data", "deletes"]).take(pa.array((content.to_numpy() != DATA).astype(np.int8)))
-        self._hold(files["path"], kinds, own["bytes"], live)
-        return files, live
-
-    def _described(self, own: pa.Table, path: pa.StringArray, content: pa.Array) -> pa.Table:
-        """Return one row per file. Delete files have no table rows; a deletion vector has the size of its blob."""
-        is_data = pc.equal(content, DATA)
-        referenced = flat(own["referenced"])
-        if referenced.null_count < len(referenced):
-            referenced = pc.if_else(pc.is_valid(referenced), self.place.paths(pc.fill_null(referenced, "/")), None)
-        nothing = pa.nulls(len(own), pa.int32())
-        return pa.table(
-            {
-                "path": path,
-                "bytes": pc.coalesce(own["size"], own["bytes"]),
-                "rows": pc.if_else(is_data, own["rows"], 0),
-                "partition": partitions(self.found, own["partition"]),
-                "bucket": nothing,
-                "level": nothing,
-                "schema_id": pa.nulls(len(own), pa.int64()),
-                "source": self._sources(own["snapshot_id"]),
-                "format": pc.utf8_lower(own["format"]),
-                "content": pa.array(CONTENTS, pa.string()).take(content),
-                "offset": own["offset"],
-                "referenced": referenced,
-                "sequence": own["sequence"],
-                "deletes": pc.if_else(is_data, 0, own["rows"]),
-                "spec_id": own["spec_id"],
-                "spelled": own["partition"],
-            }
-        )
+    def _shown(self, files: pa.Table) -> pa.Table:
+        nothing = pa.nulls(len(files), pa.int32())
+        columns = {name: files[name] for name in ("path", "bytes", "rows", "partition")}
+        columns |= {"bucket": nothing, "level": nothing, "schema_id": pa.nulls(len(files), pa.int64())}
+        columns |= {"source": self._sources(files["snapshot_id"]), "format": files["format"]}
+        return pa.table(columns | {name: files[name] for name in _SHOWN_LAST})
 
     def _sources(self, snapshots: pa.ChunkedArray) -> pa.Array:
         """Return whether a rewriting commit added a file, if that commit is still known."""
@@ -279,27 +290,26 @@ class _Builder:
 
     # assembling the history -------------------------------------------------------------------------------------------
 
-    def _history(self, files: pa.Table, live: Intervals, number: int) -> History:
-        """Put the parts together. The paths of `files` are part `number`."""
+    def _history(self, files: pa.Table, live: Intervals, *, are_distinct: bool) -> History:
+        """Put the parts together. The paths of `files` are the first."""
         starts = np.concatenate(([0], np.cumsum([len(each) for each in self.paths]))).astype(np.int64)
-        paths = pa.chunked_array(self.paths, pa.string()).combine_chunks()
-        files = files.set_column(0, "path", paths.slice(starts[number], len(files)))  # one copy of the texts
+        paths, code, first = large_texts.numbered_together(self.paths, is_first_distinct=are_distinct)
+        if are_distinct:
+            files = files.set_column(0, "path", paths.slice(0, len(files)))  # one copy of the texts
         self.paths.clear()
-        code, first = large_texts.numbered(paths)
         count = len(first)
         parts = [
             runs.of(code[begin:end], count) for runs, (begin, end) in zip(self.held, pairwise(starts), strict=True)
         ]
-        objects = pa.table(
+        described = pa.table(
             {
-                "path": paths,
                 "kind": pa.chunked_array(self.kinds, pa.string()).combine_chunks(),
                 "bytes": pa.chunked_array(self.bytes, pa.int64()).combine_chunks(),
             }
         )
-        objects = _taken(objects, first)
-        objects = objects.append_column("ours", self.place.ours(flat(objects["path"])))
-        own = pa.array(code[starts[number] : starts[number + 1]])
+        objects = _taken(described, first).add_column(0, "path", paths)
+        objects = objects.append_column("ours", self.place.ours(paths))
+        own = pa.array(code[: len(files)])
         return History(
             heads=self.heads,
             holders=self.holders,
@@ -315,26 +325,6 @@ class _Builder:
 def _taken(table: pa.Table, rows: Ints) -> pa.Table:
     """The given rows, in ascending order, without a copy if they are all."""
     return table if len(rows) == len(table) else table.take(pa.array(rows))
-
-
-def partitions(found: Metadata, spelled: pa.ChunkedArray) -> pa.Array:
-    """Return partitions as `name=value/…`, by the ids of the specs' fields."""
-    fields = {each["field-id"]: each for spec in found.specs.values() for each in spec}
-    types = {column.id: column.type for schema in found.schemas.values() for column in schema.fields}
-    encoded = flat(spelled).dictionary_encode()
-    texts = []
-    for text in encoded.dictionary.to_pylist():
-        parts = []
-        for part in text.split(JOINT) if text else ():
-            number, _, value = part.partition("=")
-            spec = fields.get(int(number), {"name": f"field-{number}", "transform": "identity"})
-            is_float = (
-                types.get(spec.get("source-id", -1)) in ("float", "float NOT NULL") and spec["transform"] == "identity"
-            )
-            shown = str(np.float32(value)) if is_float and value != NOTHING else _shown(value, spec["transform"])
-            parts.append(f"{spec['name']}={shown}")
-        texts.append("/".join(parts))
-    return pa.array(texts, pa.string()).take(encoded.indices) if texts else pa.array([], pa.string())
 
 
 def inherited(entries: Loaded, rows: pa.Table) -> Loaded:
@@ -366,24 +356,6 @@ def inline_rows(inline: Sequence[tuple[int, str, int]]) -> pa.Table:
         {"path": path, "spec_id": 0, "content": 0, "sequence": 0, "snapshot_id": signed(own)} for _, path, own in inline
     ]
     return pa.Table.from_pylist(rows, schema)
-
-
-def _shown(value: str, transform: str) -> str:
-    """Format a partition value for people: years, months, days and hours are stored as counts from 1970."""
-    if value == NOTHING:
-        return "null"
-    if not value.lstrip("-").isdigit():
-        return value
-    match transform:
-        case "year":
-            return str(1970 + int(value))
-        case "month":
-            return f"{1970 + int(value) // 12}-{int(value) % 12 + 1:02d}"
-        case "day" | "hour":
-            unit = np.timedelta64(int(value), "D" if transform == "day" else "h")
-            return str(np.datetime64(0, "D" if transform == "day" else "h") + unit)
-        case _:
-            return value
 
 
 def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:

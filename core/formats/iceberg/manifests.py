@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats.avro import decode as avro
 from core.formats.avro.decode import AvroColumn
+from core.formats.file_index import FileIndex
 from core.formats.iceberg.file_paths import TableLocation
 from core.storage.decoded_files import Loaded, add_unlisted, by_file, by_size, gathered, sources
 
@@ -54,8 +55,13 @@ ENTRY = (
 
 @dataclass(slots=True)
 class IcebergManifests:
-    """Decodes a table's immutable metadata files and caches them by path and size."""
+    """Decodes a table's immutable metadata files and caches them by path and size.
 
+    `index`: what they said when the history was last built; `is_kept`: whether the local disk may give and keep it.
+    """
+
+    index: FileIndex | None = None
+    is_kept: bool = True
     _decoded: dict[tuple[AvroColumn, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
 
     def load(

@@ -6,7 +6,6 @@ external path); its object is the physical path. Two identities may share one pa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +30,8 @@ _BUCKETS = 1 << 31  # added to a bucket number, which may be negative
 class Identities:
     """The distinct identities of manifest entries.
 
-    `identity[i]` is the number of entry i's identity; `files` has one row per identity.
+    `identity[i]` is the number of entry i's identity, `first[i]` the first entry of identity i; `files` has one row per
+    identity.
 
     `are_paths_distinct`: no two identities share a path; False if that is not known.
 
@@ -40,6 +40,7 @@ class Identities:
     """
 
     identity: Ints
+    first: Ints
     count: int
     files: pa.Table
     extra_owner: Ints
@@ -145,27 +146,10 @@ def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Id
             "source": _sources(flat(own["source"])),
             "format": _formats(flat(own["name"])),
         }
-        extra_owner, extra_path = _extras(flat(own["extra_files"]), path)
+        extra_owner, extra_path = extras(own["extra_files"], path)
     # A path ends with its file's name, which contains no slash.
     are_distinct = are_names_distinct and not in_index and own["external_path"].null_count == len(own)
-    return Identities(identity, len(first), pa.table(columns), extra_owner, extra_path, heads, are_distinct)
-
-
-def numbered(parts: Sequence[pa.Array], *, is_first_distinct: bool) -> tuple[pa.Array, Ints]:
-    """Return the distinct paths in the order of their first mention, and the number of each path of all parts.
-
-    `is_first_distinct`: the first part is known to repeat no path. It is by far the largest and then needs no index.
-    """
-    if is_first_distinct:
-        others = pa.chunked_array(parts[1:], pa.string()).combine_chunks().dictionary_encode()
-        most = len(parts[0])
-        if not pc.any(pc.is_in(parts[0], value_set=others.dictionary)).as_py():
-            code = others.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-            paths = pa.concat_arrays([parts[0], others.dictionary])
-            return paths, np.concatenate((np.arange(most, dtype=np.int64), most + code))
-    whole = pa.chunked_array(parts, pa.string()).combine_chunks()
-    code, first = large_texts.numbered(whole)
-    return whole if len(first) == len(whole) else whole.take(pa.array(first)), code
+    return Identities(identity, first, len(first), pa.table(columns), extra_owner, extra_path, heads, are_distinct)
 
 
 def unreadable_partitions(rows: pa.Table, heads: Heads) -> tuple[Mask, SnapscopeError]:
@@ -234,10 +218,12 @@ def _formats(names: pa.Array) -> pa.Array:
     return texts.take(encoded.indices)
 
 
-def _extras(extra: pa.ListArray, path: pa.Array) -> tuple[Ints, pa.Array]:
+def extras(extra: pa.ChunkedArray, path: pa.Array | pa.ChunkedArray) -> tuple[Ints, pa.Array]:
+    """Return the extra files of files at these paths: the number of the file, and the path of the extra file."""
+    if not len(pc.list_flatten(extra)):
+        return np.zeros(0, dtype=np.int64), pa.array([], pa.string())
+    extra, path = flat(extra), flat(path)
     owner = pc.list_parent_indices(extra).to_numpy(zero_copy_only=False).astype(np.int64)
     names = pc.list_flatten(extra)
-    if not len(owner):
-        return owner, pa.array([], pa.string())
     parent = pc.replace_substring_regex(path.take(pa.array(owner)), r"/[^/]*$", "")
     return owner, _join(parent, names)

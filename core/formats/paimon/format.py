@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
@@ -108,6 +108,9 @@ class PaimonFormat(TableFormat):
         """Open a table by its name in a catalog."""
         store, name = _catalogs().opened(location)
         return cls(store, PaimonManifests(store), name)
+
+    def read_anew(self) -> Self:
+        return dataclasses.replace(self, manifests=PaimonManifests(self.store, is_kept=False))
 
     @classmethod
     def listed(cls, location: str) -> Listing:

@@ -12,12 +12,13 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
-from core.formats.paimon import layout
-from core.formats.paimon.file_paths import Identities, identities, numbered, unreadable_partitions
-from core.formats.paimon.manifests import ADD, DELETE, ENTRY, INDEX, LIST, SOURCE_COMPACT, PaimonManifests
+from core.formats import large_texts
+from core.formats.entry_groups import Groups
+from core.formats.paimon import file_index, layout
+from core.formats.paimon.file_paths import Identities
+from core.formats.paimon.manifests import ADD, INDEX, PaimonManifests
 from core.formats.paimon.read.holder_axis import axis
 from core.formats.paimon.read.metadata_files import Names, named, unreadable
 from core.formats.paimon.read.problems import unknown_sources, unread
@@ -26,13 +27,11 @@ from core.model.codes import Fault
 from core.model.history import History
 from core.model.intervals import Intervals, Ints, empty, from_pairs, maximal, subtract, union
 from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
-from core.storage import memory
-from core.storage.decoded_files import Loaded, expand, flat
+from core.storage.decoded_files import expand, flat
 from core.storage.store import Store
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
 _NO_FILE = told("no file")
-_BYTES_PER_ENTRY = 600  # of memory, at most, while a history is built: measured on a million live files (550)
 
 
 def build(
@@ -62,7 +61,9 @@ class _Builder:
         self.positions = len(holders)
         self.incomplete: dict[int, list[Problem]] = {}
         self.warnings = [problem for line in heads.lines for problem in line.warnings]
-        self.sizes = _sizes(store, layout.MANIFEST)
+        listed = [entry for entry in store.ls_if_there(layout.MANIFEST) if entry.size is not None]
+        self.sizes = {entry.name: entry.size for entry in listed if entry.size is not None}
+        self.marks = {entry.name: entry.mark for entry in listed if entry.mark is not None}
         self.paths: list[pa.Array] = []
         self.kinds: list[ObjectKind] = []
         self.bytes: list[pa.Array] = []
@@ -74,34 +75,38 @@ class _Builder:
         given = named(self.heads, self.holders)
         changelog_lists = self._without_dangling(given.changelog_lists)
         names = _distinct(given.lists, changelog_lists)
-        loaded = self.manifests.load(names, LIST, self.sizes)
-        listed = {name: number for number, name in enumerate(names)}
-        self._blame(loaded.errors, given.lists, changelog_lists)
+        read = file_index.read(self.heads, self.manifests, names, self.sizes, self.marks, self.progress)
+        index, present = read.index, read.present
+        listed = dict(zip(names, read.lists.tolist(), strict=True))
+        self._blame(read.list_errors, given.lists, changelog_lists)
         self._blame_sizes(given.list_bytes, listed)
-        manifest_names = loaded.rows["name"].unique().to_pylist()
-        manifest_of = pc.index_in(loaded.rows["name"], value_set=pa.array(manifest_names, pa.string())).to_numpy()
-        entries = self._entries(manifest_names, loaded, manifest_of)
-        entries, found = self._identities(manifest_names, entries)
 
         def behind(source: Names) -> tuple[Ints, Ints]:
             """Return the (position, manifest) pairs that follow from (position, list) pairs."""
             position, local = source.pairs
-            number = np.array([listed[name] for name in source.names], dtype=np.int64)
-            index, row = loaded.expand(number[local]) if len(local) else (_NOTHING, _NOTHING)
-            return position[index], manifest_of[row].astype(np.int64)
+            number = (
+                np.array([listed[name] for name in source.names], dtype=np.int64)[local] if len(local) else _NOTHING
+            )
+            there = number >= 0
+            pair, row = expand(index.start, number[there])
+            return position[there][pair], index.row[row]
 
-        sources = (given.lists, given.view_lists, given.delta_lists, changelog_lists)
-        holds, views, additions, changelog = (behind(source) for source in sources)
-        self._blame_manifests(entries.errors, manifest_names, loaded, manifest_of, holds, changelog)
-        live = self._live(entries, found, views, len(manifest_names))
-        for at, problem in unknown_sources(self.holders, manifest_names, entries, additions):
+        every = (given.lists, given.view_lists, given.delta_lists, changelog_lists)
+        holds, views, additions, changelog = (behind(source) for source in every)
+        manifest_names = index.said["name"].to_pylist()
+        self._blame_manifests(read.errors, manifest_names, holds, changelog)
+        files, groups = index.of(present)
+        found = file_index.identified(files, self.heads, are_distinct=index.is_distinct)
+        live = self._live(groups, views, len(manifest_names))
+        for at, problem in unknown_sources(self.holders, manifest_names, read.unknown, additions):
             self._add(at, problem)
-        self._hold_data(entries, found, live, additions)
-        self._hold_changelog(entries, found, changelog)
-        for pairs in (holds, changelog):
-            self._hold_names(manifest_names, pairs, ObjectKind.MANIFEST, layout.MANIFEST, self.sizes)
-        for source in (given.lists, changelog_lists):
-            self._hold_names(source.names, source.pairs, ObjectKind.MANIFEST_LIST, layout.MANIFEST, self.sizes)
+        self._hold_data(groups, found, live, additions)
+        self._hold_changelog(groups, found, changelog)
+        kept, compact = [manifest_names[number] for number in np.flatnonzero(present)], np.cumsum(present) - 1
+        for source in (holds, changelog):
+            self._hold_names(kept, (source[0], compact[source[1]]), ObjectKind.MANIFEST, layout.MANIFEST, self.sizes)
+        for names_ in (given.lists, changelog_lists):
+            self._hold_names(names_.names, names_.pairs, ObjectKind.MANIFEST_LIST, layout.MANIFEST, self.sizes)
         self._hold_indexes(given.index_manifests)
         if given.statistics.number:
             sizes = _sizes(self.store, layout.STATISTICS)
@@ -112,7 +117,7 @@ class _Builder:
                 given.statistics.names, given.statistics.pairs, ObjectKind.STATISTICS, layout.STATISTICS, sizes
             )
         self._hold_documents()
-        return self._history(found, live)
+        return self._history(found, groups.on_files(live))
 
     def _without_dangling(self, lists: Names) -> Names:
         """Drop the changelog lists of snapshots whose list no longer exists.
@@ -140,30 +145,6 @@ class _Builder:
 
     # reading ----------------------------------------------------------------------------------------------------
 
-    def _entries(self, names: list[str], lists: Loaded, manifest_of: Ints) -> Loaded:
-        """Load the entries of all manifests and check them against what the manifest lists state."""
-        first = np.full(len(names), -1, dtype=np.int64)
-        first[manifest_of[::-1]] = np.arange(len(manifest_of) - 1, -1, -1, dtype=np.int64)
-        said = lists.rows.take(pa.array(first))
-        expected = said["added"].to_numpy() + said["deleted"].to_numpy()
-        sizes = np.array([self.sizes.get(name, 0) for name in names], dtype=np.int64)
-        memory.require(expected, sizes, _BYTES_PER_ENTRY, self.store.location)
-        entries = self.manifests.load(names, ENTRY, self.sizes, self.progress)
-        counts = np.diff(entries.start)
-        for number in np.flatnonzero(counts != expected):
-            if names[number] not in entries.errors:
-                self._contradiction(entries, names[number], f"{expected[number]} entries", f"{counts[number]}")
-        for name, size in zip(names, said["bytes"].to_pylist(), strict=True):
-            if name not in entries.errors and self.sizes[name] != size:
-                self._contradiction(entries, name, f"{size} bytes", f"{self.sizes[name]}")
-        return entries
-
-    def _contradiction(self, entries: Loaded, name: str, expected: str, found: str) -> None:
-        assert isinstance(entries.errors, dict)
-        entries.errors[name] = SnapscopeError(
-            "expected {expected} according to its manifest list, found {found}", expected=expected, found=found
-        )
-
     def _blame(self, errors: Mapping[str, SnapscopeError], *sources: Names) -> None:
         for source in sources:
             names = source.names
@@ -179,19 +160,15 @@ class _Builder:
                 self._incomplete(position, name, found, told("a manifest list of {size:,} bytes", size=size))
 
     def _blame_manifests(
-        self,
-        errors: Mapping[str, SnapscopeError],
-        names: Sequence[str],
-        lists: Loaded,
-        manifest_of: Ints,
-        *sources: tuple[Ints, Ints],
+        self, errors: Mapping[str, SnapscopeError], names: Sequence[str], *sources: tuple[Ints, Ints]
     ) -> None:
         if not errors:
             return
         for positions, numbers in sources:
             bad = np.isin(numbers, [number for number, name in enumerate(names) if name in errors])
             for position, number in zip(positions[bad], numbers[bad], strict=True):
-                self._incomplete(int(position), names[number], errors[names[number]], told("a readable manifest"))
+                name = names[number]
+                self._incomplete(int(position), name, errors[name], told("a readable manifest"))
 
     def _incomplete(self, position: int, name: str, error: SnapscopeError, expected: str) -> None:
         self._add(position, unread(name, error, expected))
@@ -201,53 +178,31 @@ class _Builder:
         if problem not in found:
             found.append(problem)
 
-    def _identities(
-        self, names: Sequence[str], loaded: Loaded, *, index_files: bool = False
-    ) -> tuple[Loaded, Identities]:
-        """Number the identities; a file with an unreadable partition becomes an error and has no rows."""
-        try:
-            return loaded, identities(loaded.rows, self.heads, index_files=index_files)
-        except SnapscopeError:
-            bad, error = unreadable_partitions(loaded.rows, self.heads)
-            loaded = loaded.without(bad, names, error)
-            return loaded, identities(loaded.rows, self.heads, index_files=index_files)
-
     # holders of files ---------------------------------------------------------------------------------------------
 
-    def _live(self, entries: Loaded, found: Identities, views: tuple[Ints, Ints], manifests: int) -> Intervals:
+    def _live(self, groups: Groups, views: tuple[Ints, Ints], manifests: int) -> Intervals:
+        """Return where the files of each group are live."""
         runs = from_pairs(views[1], views[0], manifests, self.positions)
-        start = np.searchsorted(runs.owner, np.arange(manifests + 1)).astype(np.int64)
-        manifest = np.repeat(np.arange(manifests, dtype=np.int64), np.diff(entries.start))
-        kind = entries.rows["kind"].to_numpy()
+        return subtract(groups.covered(runs, file_index.ADDS), groups.covered(runs, file_index.DELETES))
 
-        def covered(wanted: int) -> Intervals:
-            rows = np.flatnonzero(kind == wanted)
-            index, run = expand(start, manifest[rows]) if len(rows) else (_NOTHING, _NOTHING)
-            owner = found.identity[rows[index]]
-            return Intervals(owner, runs.first[run], runs.last[run], found.count, self.positions)
-
-        return subtract(covered(ADD), covered(DELETE))
-
-    def _hold_data(self, entries: Loaded, found: Identities, live: Intervals, additions: tuple[Ints, Ints]) -> None:
+    def _hold_data(self, groups: Groups, found: Identities, live: Intervals, additions: tuple[Ints, Ints]) -> None:
         """Hold live files, and files that a commit's delta ADDs even if the same commit deletes them.
 
         A changelog without a producer holds what its delta ADDs or DELETEs, except what compaction wrote."""
-        position, manifest = additions
-        index, row = expand(entries.start, manifest) if len(manifest) else (_NOTHING, _NOTHING)
-        position, kind = position[index], entries.rows["kind"].to_numpy()[row]
-        source = entries.rows["source"].fill_null(0).to_numpy()[row]
+        position, group, code = groups.pairs(*additions)
         is_changelog = np.array([holder.kind is HolderKind.CHANGELOG for holder in self.holders], dtype=np.bool_)
-        wanted = np.where(is_changelog[position], source != SOURCE_COMPACT, kind == ADD)
-        owner, position = found.identity[row[wanted]], position[wanted]
-        outside = ~live.covers(owner, position)
-        extra = from_pairs(owner[outside], position[outside], found.count, self.positions)
+        by_compaction = np.isin(code, file_index.BY_COMPACTION)
+        wanted = np.where(is_changelog[position], ~by_compaction, np.isin(code, file_index.ADDS))
+        group, position = group[wanted], position[wanted]
+        outside = ~live.covers(group, position)
+        also = from_pairs(group[outside], position[outside], groups.count, self.positions)
+        live, extra = groups.on_files(live), groups.on_files(also)
         self._hold(found.files["path"], ObjectKind.DATA, found.files["bytes"], union(live, extra))
         if len(found.extra_owner):
-            at = np.full(found.count, -1, dtype=np.int64)
             for runs in (live, extra):
-                self._hold_extras(found, runs, at)
+                self._hold_extras(found, runs)
 
-    def _hold_extras(self, found: Identities, runs: Intervals, at: Ints) -> None:
+    def _hold_extras(self, found: Identities, runs: Intervals) -> None:
         order = np.argsort(runs.owner, kind="stable")
         owner = runs.owner[order]
         start = np.searchsorted(owner, np.arange(found.count + 1)).astype(np.int64)
@@ -257,11 +212,10 @@ class _Builder:
         moved = Intervals(index, runs.first[order][run], runs.last[order][run], count, self.positions)
         self._hold(found.extra_path, ObjectKind.DATA, sizes, moved)
 
-    def _hold_changelog(self, entries: Loaded, found: Identities, changelog: tuple[Ints, Ints]) -> None:
-        position, manifest = changelog
-        index, row = expand(entries.start, manifest) if len(manifest) else (_NOTHING, _NOTHING)
-        added = entries.rows["kind"].to_numpy()[row] == ADD
-        runs = from_pairs(found.identity[row[added]], position[index][added], found.count, self.positions)
+    def _hold_changelog(self, groups: Groups, found: Identities, changelog: tuple[Ints, Ints]) -> None:
+        position, group, code = groups.pairs(*changelog)
+        added = np.isin(code, file_index.ADDS)
+        runs = groups.on_files(from_pairs(group[added], position[added], groups.count, self.positions))
         if len(runs.owner):
             self._hold(found.changelog_paths(), ObjectKind.CHANGELOG, found.files["bytes"], runs)
 
@@ -295,7 +249,9 @@ class _Builder:
         if not indexes.number:
             return
         names = indexes.names
-        loaded, paths = self._identities(names, self.manifests.load(names, INDEX, self.sizes), index_files=True)
+        loaded, paths = file_index.identified_in(
+            self.heads, names, self.manifests.load(names, INDEX, self.sizes), index_files=True
+        )
         for place, own in zip(indexes.position, indexes.name, strict=True):
             if names[own] in loaded.errors:
                 self._incomplete(place, names[own], loaded.errors[names[own]], told("a readable index manifest"))
@@ -332,7 +288,7 @@ class _Builder:
     # assembling the history -------------------------------------------------------------------------------------
 
     def _history(self, found: Identities, live: Intervals) -> History:
-        paths, code = numbered(self.paths, is_first_distinct=found.are_paths_distinct)
+        paths, code, _ = large_texts.numbered_together(self.paths, is_first_distinct=found.are_paths_distinct)
         count = len(paths)
         starts = np.concatenate(([0], np.cumsum([len(each) for each in self.paths]))).astype(np.int64)
         held = maximal(

@@ -20,6 +20,7 @@ from core.formats import columnar, large_texts
 from core.formats.avro import decode as avro
 from core.formats.avro.container import fields_of
 from core.formats.avro.decode import AvroColumn, Decoded
+from core.formats.file_index import FileIndex
 from core.formats.paimon import layout
 from core.storage.decoded_files import Loaded, add_unlisted, ahead, by_file, by_size, gathered, sources
 from core.storage.store import Store
@@ -133,10 +134,13 @@ KNOWN: Mapping[tuple[AvroColumn, ...], frozenset[str]] = {LIST: _OF_A_LIST, ENTR
 class PaimonManifests:
     """Decodes a table's immutable metadata files and caches them by name and size.
 
+    `index`: what they said when the history was last built; `is_kept`: whether the local disk may give and keep it.
     `odd`: name of a file → the fields in it that no known release writes. Only what lists and holds files is looked at.
     """
 
     store: Store
+    index: FileIndex | None = None
+    is_kept: bool = True
     odd: dict[str, str] = field(default_factory=dict)
     _decoded: dict[tuple[AvroColumn, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -27,17 +27,24 @@ def unread(name: str, error: SnapscopeError, expected: str) -> Problem:
     return Problem(f"{layout.MANIFEST}/{name}", expected, clause(error.message), remedy, code)
 
 
-def unknown_sources(
-    holders: Sequence[Holder], names: Sequence[str], entries: Loaded, additions: tuple[Ints, Ints]
-) -> Iterator[tuple[int, Problem]]:
-    """Entries with an unknown `_FILE_SOURCE`, at the positions where it decides whether a file is held: changelogs.
-
-    `additions`: (position, manifest) pairs. Nothing else depends on the source.
-    """
+def unknown_in(entries: Loaded, numbers: Ints) -> Mapping[int, int]:
+    """Return an unknown `_FILE_SOURCE` of each of these manifests that has one."""
     source = entries.rows["source"].fill_null(SOURCE_APPEND).to_numpy()
     odd = np.flatnonzero(~np.isin(source, list(SOURCES)))
-    manifests = np.searchsorted(entries.start, odd, side="right") - 1
-    found = dict(zip(manifests.tolist(), source[odd].tolist(), strict=True))
+    manifests = numbers[np.searchsorted(entries.start, odd, side="right") - 1]
+    return dict(zip(manifests.tolist(), source[odd].tolist(), strict=True))
+
+
+def unknown_sources(
+    holders: Sequence[Holder], names: Sequence[str], found: Mapping[int, int], additions: tuple[Ints, Ints]
+) -> Iterator[tuple[int, Problem]]:
+    """Yield unknown sources at the positions where they decide whether a file is held: changelogs.
+
+    `found`: the unknown source of each manifest that has one; `additions`: (position, manifest) pairs. Nothing else
+    depends on the source.
+    """
+    if not found:
+        return
     expected = told("a _FILE_SOURCE of {known}", known=" or ".join(map(str, SOURCES)))
     for position, manifest in zip(*(each.tolist() for each in additions), strict=True):
         if manifest in found and holders[position].kind is HolderKind.CHANGELOG:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from core.formats.iceberg.file_identity import identities
 from core.formats.iceberg.file_paths import TableLocation
+from core.storage.decoded_files import flat
 from core.storage.store import Store
 
 ENTRIES = st.lists(
@@ -28,7 +29,8 @@ def test_entries_are_one_file_if_path_content_offset_and_sequence_agree(
 ) -> None:
     place = TableLocation.of(Store("/t"), "/t", {})
     table = pa.Table.from_pylist([dict(zip(SCHEMA.names, entry, strict=True)) for entry in entries], SCHEMA)
-    path, identity, count = identities(place, table)
+    path = place.paths(flat(table["path"]))
+    identity, count, is_distinct = identities(path, table)
     known: dict[tuple[str, int, int | None, int | None], int] = {}
     expected = [
         known.setdefault((place.path(location), content or 0, offset, sequence), len(known))
@@ -36,6 +38,7 @@ def test_entries_are_one_file_if_path_content_offset_and_sequence_agree(
     ]
     assert (identity.tolist(), count) == (expected, len(known))
     assert path.to_pylist() == [place.path(entry[0]) for entry in entries]
+    assert is_distinct == (len({key[0] for key in known}) == len(known))
 
 
 @given(
