@@ -119,10 +119,11 @@ class _Builder:
 
         A snapshot of version 1 that names its manifests itself has a list without a file."""
         wanted: dict[str, list[int]] = {}
-        for holder in self.holders:
-            member = self.found.snapshots[int(holder.name)]
-            if member.manifest_list is not None:
-                wanted.setdefault(self.place.path(member.manifest_list), []).append(self.at[member.id])
+        members = (self.found.snapshots[int(holder.name)] for holder in self.holders)
+        given = [(member.manifest_list, member.id) for member in members if member.manifest_list is not None]
+        locations = pa.array([location for location, _ in given], pa.string())
+        for path, (_, own) in zip(self.place.paths(locations).to_pylist(), given, strict=True):
+            wanted.setdefault(path, []).append(self.at[own])
         for member in self.found.snapshots.values():
             if member.manifests:
                 self.inline[f"{_INLINE}{member.id}"] = member
