@@ -27,7 +27,7 @@ from core.formats.paimon.types import PaimonType, parse
 from core.formats.paimon.ways_out import OWN_ENGINE
 from core.messages import told
 from core.model.references import Field, Schema
-from core.spark.read.paimon import arrow_files, data_evolution, jvm_types, python_files, unread_options
+from core.spark.read.paimon import arrow_files, data_evolution, jvm_types, python_files, shredded_maps, unread_options
 from core.spark.session.gateway import scala_object
 from core.storage.store import Store
 
@@ -138,6 +138,8 @@ def by_jvm(store: Store, form: str, written: Schema, schema: Schema) -> bool:
     """True if the JVM's own readers read such files correctly; others are read in Python."""
     if not store.is_local or form not in _NATIVE or not schema_evolution.widens_all(written, schema):
         return False
+    if any(shredded_maps.is_on(each, field.name) for each in (written, schema) for field in _physical(each, schema)):
+        return False  # whose maps may be stored in parts
     fields = written.fields if form == "orc" else _physical(written, schema)  # of ORC it looks at all of them
     return not any(_is_hard(field, form) for field in fields)
 

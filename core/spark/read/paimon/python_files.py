@@ -22,6 +22,7 @@ from core.formats.paimon.types import PaimonType
 from core.messages import told
 from core.model.intervals import Ints
 from core.spark.read import int96, nested, orc_times
+from core.spark.read.paimon import shredded_maps
 from core.storage import local_disk
 from core.storage.size_limits import DATA_FILE, INDEX_FILE
 from core.storage.store import Store
@@ -77,14 +78,15 @@ def decode(
 
             with parquet.ParquetFile(opened, coerce_int96_timestamp_unit="us", pre_buffer=False) as found:
                 if not int96.has(found.schema, names):
-                    return _counted(found.read(names).select(names), found.metadata.num_rows)
+                    return _counted(_with_maps(found.read(names).select(names), path), found.metadata.num_rows)
             content = Path(source).read_bytes() if isinstance(source, str) else source
             with parquet.ParquetFile(pa.BufferReader(int96.as_bytes(content))) as found:
-                return _counted(found.read(names).select(names), found.metadata.num_rows)
+                return _counted(_with_maps(found.read(names).select(names), path), found.metadata.num_rows)
         if form == "orc":
             import pyarrow.orc as orc
 
             found, rows = _orc(orc.ORCFile(opened), source, names, path)
+            found = _with_maps(found, path)
             columns = [_without_blanks(found[name], of) for name, of in wanted]
             return _counted(pa.table(columns, names=names), rows)
     except FileNotFoundError as error:
@@ -130,7 +132,18 @@ def _orc(file: Any, source: bytes | str, names: Sequence[str], path: str) -> tup
             except (ValueError, LookupError) as error:
                 raise _unreadable_times(path) from error
         columns[name] = column
-    return pa.table([columns[name] for name in names], names=list(names)), file.nrows
+    said = shredded_maps.in_orc(file)
+    fields = [pa.field(name, columns[name].type, metadata=said.get(name)) for name in names]
+    return pa.table([columns[name] for name in names], schema=pa.schema(fields)), file.nrows
+
+
+def _with_maps(found: pa.Table, path: str) -> pa.Table:
+    """The table with maps put together that the file stores in parts."""
+    for number, field in enumerate(found.schema):
+        if shredded_maps.is_stored(field):
+            made = shredded_maps.whole(found.column(number), field.metadata, path)
+            found = found.set_column(number, field.name, made)
+    return found
 
 
 def _without_blanks(column: pa.ChunkedArray | pa.Array, of: PaimonType) -> pa.ChunkedArray | pa.Array:

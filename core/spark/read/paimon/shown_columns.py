@@ -30,7 +30,6 @@ def refusals(schema: Schema, schemas: Iterable[Schema]) -> dict[str, SnapscopeEr
     needed = deciding(schema) | set(schema.partition_keys)
     schemas = tuple(schemas)
     found: dict[str, SnapscopeError] = {}
-    shredded = {field.id for each in (schema, *schemas) for field in each.fields if _is_shredded(each, field.name)}
     views = {field.id for each in (schema, *schemas) for field in each.fields if field.name in _views(each)}
     for field in schema.fields:
         try:
@@ -39,18 +38,10 @@ def refusals(schema: Schema, schemas: Iterable[Schema]) -> dict[str, SnapscopeEr
             if field.name in needed:
                 raise
             found[field.name] = _of_column(field.name, error)
-        if field.id in shredded:
-            said = told("Its maps are stored in parts ('map.storage-layout'), which are not put together here.")
-            why = Unsupported(said, remedy=LEAVE_OUT)
-            found[field.name] = _of_column(field.name, why)
         if field.id in views:
             said = told("Its values stand in rows of other tables ('blob-view-field'), which are not looked up here.")
             found[field.name] = _of_column(field.name, Unsupported(said, remedy=LEAVE_OUT))
     return found
-
-
-def _is_shredded(schema: Schema, name: str) -> bool:
-    return schema.options.get(f"fields.{name}.map.storage-layout", "default").strip().lower() != "default"
 
 
 def _views(schema: Schema) -> set[str]:
