@@ -22,7 +22,7 @@ WAREHOUSE ?=
 export SNAPSCOPE_OPEN := $(value WAREHOUSE)
 scheme := $(if $(findstring ://,$(WAREHOUSE)),$(firstword $(subst ://, ,$(WAREHOUSE))))
 store := $(strip $(if $(filter s3 s3a,$(scheme)),s3) $(if $(filter gs gcs,$(scheme)),gcs) \
-	$(if $(filter abfs abfss az adl,$(scheme)),azure) $(if $(filter oss,$(scheme)),oss))
+	$(if $(filter abfs abfss az adl,$(scheme)),azure) $(if $(filter oss,$(scheme)),oss) $(if $(filter hdfs,$(scheme)),hdfs))
 
 .PHONY: help run env check test lint types layers structure fast format proof proof-table bench docs pictures screenshots messages pins clean
 
