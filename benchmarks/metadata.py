@@ -30,10 +30,12 @@ from core.formats.iceberg.manifests import ADDED
 from core.formats.iceberg.write import manifest_encoding as iceberg
 from core.formats.paimon import binary_row
 from core.formats.paimon.write import manifest_encoding as paimon
-from support import ratios
+from support import large_tables, ratios
 
 MANIFESTS = 12
-DAYS = [f"2026-{month:02d}-{day:02d}" for month in range(1, 13) for day in range(1, 29)]
+DAYS = large_tables.DAYS
+PARTITIONS = [binary_row.encode([day], ["STRING"]) for day in DAYS]
+TYPES = ["BIGINT", "STRING"]
 TIMES = {"Snapscope": 5, "DataFusion alone": 5}  # others take long
 HEAD = "{:8} {:18} {:>8} {:>14} {:>7} {:>7} {:>6} {:>7}"
 SNAPSHOT = 4_711_000_000_000_000_001  # Iceberg's ids are random numbers of this size
@@ -127,7 +129,10 @@ def paimon_table(table: Path, count: int) -> None:
     (table / "schema" / "schema-0").write_text(json.dumps(schema))
     listed = []
     for number in range(MANIFESTS):
-        records = [paimon.added(_data_file(each), ["BIGINT", "STRING"]) for each in range(number, count, MANIFESTS)]
+        records = [
+            paimon.added(large_tables.data_file(PARTITIONS[each % len(DAYS)], DAYS[each % len(DAYS)], each), TYPES)
+            for each in range(number, count, MANIFESTS)
+        ]
         name = f"manifest-{uuid.uuid4()}-{number}"
         data = paimon.manifest(name, records)
         (table / "manifest" / name).write_bytes(data)
@@ -144,20 +149,6 @@ def paimon_table(table: Path, count: int) -> None:
     (table / "snapshot" / "snapshot-1").write_text(json.dumps(snapshot))
 
 
-def _data_file(number: int) -> paimon.NewDataFile:
-    day = DAYS[number % len(DAYS)]
-    return paimon.NewDataFile(
-        partition=binary_row.encode([day], ["STRING"]),
-        path=f"dt={day}/bucket-0/data-{uuid.uuid4()}-0.parquet",
-        size_bytes=1000 + number,
-        rows=10,
-        schema_id=0,
-        stats=paimon.SimpleStats([number, day], [number + 9, day], [0, 0]),
-        source=0,
-        created_ms=0,
-    )
-
-
 def iceberg_table(table: Path, count: int) -> None:
     """A table of version 2 with one snapshot that lists `count` data files with statistics of both columns."""
     fields = [
@@ -171,7 +162,7 @@ def iceberg_table(table: Path, count: int) -> None:
     rows = []
     for number in range(MANIFESTS):
         entries = [
-            iceberg.ManifestEntry(ADDED, SNAPSHOT, None, _content_file(table, each))
+            iceberg.ManifestEntry(ADDED, SNAPSHOT, None, large_tables.content_file(table, DAYS[each % len(DAYS)], each))
             for each in range(number, count, MANIFESTS)
         ]
         path = table / "metadata" / f"{uuid.uuid4()}-m{number}.avro"
@@ -194,20 +185,6 @@ def iceberg_table(table: Path, count: int) -> None:
     }  # fmt: skip
     (table / "metadata" / "v1.metadata.json").write_text(json.dumps(metadata))
     (table / "metadata" / "version-hint.text").write_text("1")
-
-
-def _content_file(table: Path, number: int) -> iceberg.NewContentFile:
-    day = DAYS[number % len(DAYS)]
-    return iceberg.NewContentFile(
-        path=f"{table}/data/dt={day}/{uuid.uuid4()}-{number:08d}.parquet",
-        rows=10,
-        size=1000 + number,
-        partition={"dt": day},
-        columns={
-            1: iceberg.ColumnMetrics(400, 0, iceberg.stored(number, "long"), iceberg.stored(number + 9, "long")),
-            2: iceberg.ColumnMetrics(40, 0, day.encode(), day.encode()),
-        },
-    )
 
 
 # one table of results ------------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def paimon_table(table: Path, files: int, snapshots: int, tags: int) -> None:
     for number in range(1, snapshots + 2):
         base = listed(merged + [row for _, row in small])
         day = number * len(DAYS) // (snapshots + 2)
-        added = [paimon.added(_data_file(parts[day], DAYS[day], each * number + n), ["BIGINT", "STRING"])
+        added = [paimon.added(data_file(parts[day], DAYS[day], each * number + n), ["BIGINT", "STRING"])
                  for n in range(each)]  # fmt: skip
         gone = [paimon.deleted(entry) for entry in recent[-BEHIND]] if number % DELETES == 0 else []
         recent = [*recent[-DELETES:], added]
@@ -115,7 +115,8 @@ def paimon_table(table: Path, files: int, snapshots: int, tags: int) -> None:
     (table / "snapshot" / "LATEST").write_text(str(snapshots))
 
 
-def _data_file(partition: bytes, day: str, number: int) -> paimon.NewDataFile:
+def data_file(partition: bytes, day: str, number: int) -> paimon.NewDataFile:
+    """A data file of one partition, with bounds of both columns."""
     return paimon.NewDataFile(
         partition=partition,
         path=f"dt={day}/bucket-0/data-{uuid.uuid4()}-0.parquet",
@@ -150,7 +151,7 @@ def iceberg_table(table: Path, files: int, snapshots: int, tags: int) -> None:
     for number in range(1, snapshots + 2):
         own = FIRST_ID + number * 7_919
         day = DAYS[number * len(DAYS) // (snapshots + 2)]
-        added = [iceberg.ManifestEntry(ADDED, own, None, _content_file(table, day, each * number + n))
+        added = [iceberg.ManifestEntry(ADDED, own, None, content_file(table, day, each * number + n))
                  for n in range(each)]  # fmt: skip
         once = []
         if number % DELETES == 0 and number - BEHIND in small:
@@ -192,7 +193,8 @@ def iceberg_table(table: Path, files: int, snapshots: int, tags: int) -> None:
     (table / "metadata" / "version-hint.text").write_text("1")
 
 
-def _content_file(table: Path, day: str, number: int) -> iceberg.NewContentFile:
+def content_file(table: Path, day: str, number: int) -> iceberg.NewContentFile:
+    """A data file of one partition, with bounds of both columns."""
     return iceberg.NewContentFile(
         path=f"{table}/data/dt={day}/{uuid.uuid4()}-{number:08d}.parquet",
         rows=10,

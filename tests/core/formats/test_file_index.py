@@ -29,7 +29,7 @@ from tests.support.formats.paimon.random_tables import FORMATS, STEP, Maker
 from tests.support.formats.paimon.tables import four_commits, manifest_of
 from tests.support.iceberg_tables import SMALL, moved
 
-ICEBERG = sorted(path for path in SMALL.glob("*/*") if path.is_dir())
+ICEBERG = sorted({path.parent.parent for path in SMALL.glob("*/*/metadata/*.metadata.json")})  # not compressed
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -98,9 +98,7 @@ def test_whatever_versions_an_iceberg_table_has_it_is_what_reading_all_anew_give
     source: Path, seed: int, tmp_path: Path
 ) -> None:
     root = moved(source, tmp_path / "t")
-    newest = max(root.glob("metadata/*.metadata.json"), default=None)
-    if newest is None:
-        pytest.skip("its documents are compressed")
+    newest = max(root.glob("metadata/*.metadata.json"))
     whole, chance = json.loads(newest.read_text()), random.Random(seed)
     opened = None
     for step in range(6):

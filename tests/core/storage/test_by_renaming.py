@@ -71,7 +71,7 @@ def test_a_taken_name_is_not_replaced(fails: dict[str, str]) -> None:
     assert fs.files == {"/t/tag-v": b"other"}
 
 
-def test_a_rename_that_comes_late_finds_nothing() -> None:
+def test_a_rename_that_comes_late_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The request failed here and is executed later: the temporary file must be gone, or the name taken."""
     fs = Renames({"rename": "before"})
     late: list[tuple[str, str]] = []
@@ -81,7 +81,7 @@ def test_a_rename_that_comes_late_finds_nothing() -> None:
         late.append((old, new))
         own(old, new, replace=replace)
 
-    fs.rename = renames  # type: ignore[method-assign]
+    monkeypatch.setattr(fs, "rename", renames)
     with pytest.raises(OSError, match="reset"):
         by_renaming.create(fs, "/t/tag-v", b"ours")
     with pytest.raises(FileNotFoundError):

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -128,7 +129,9 @@ def test_clocks_that_differ_next_to_the_answer_are_noticed(server: memory_s3.Ser
 
 @pytest.mark.usefixtures("_tiny")
 @pytest.mark.parametrize("damage", ["gap", "unreadable", "hint ahead", "no table", "listed but gone"])
-def test_what_cannot_be_relied_on_is_left_to_the_full_read(server: memory_s3.Server, damage: str) -> None:
+def test_what_cannot_be_relied_on_is_left_to_the_full_read(
+    server: memory_s3.Server, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     objects = snapshots(range(1_000, 1_020))
     if damage == "gap":
         del objects["t/snapshot/snapshot-7"]
@@ -140,9 +143,11 @@ def test_what_cannot_be_relied_on_is_left_to_the_full_read(server: memory_s3.Ser
     branch = "nobody" if damage == "no table" else "main"
     if damage == "listed but gone":
         answer = server.answer
-        server.answer = lambda method, target, *rest: (  # type: ignore[method-assign]
-            (404, [], b"") if target.endswith("snapshot-11") else answer(method, target, *rest)
-        )
+
+        def hides(method: str, target: str, *rest: Any) -> Any:
+            return (404, [], b"") if target.endswith("snapshot-11") else answer(method, target, *rest)
+
+        monkeypatch.setattr(server, "answer", hides)
     assert time_search.find(table.store, branch, 1_010) is None
 
 
