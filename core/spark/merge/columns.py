@@ -59,6 +59,32 @@ def ranks(column: pa.ChunkedArray | pa.Array, *, descending: bool = False) -> In
     return np.where(nothing, lowest, -found if descending else found)
 
 
+def order_by(*values: Values) -> Ints:
+    """Return the order of rows by the first of these integers, then by the next; rows equal in all keep theirs.
+
+    It is that of `np.lexsort`, which has the last one first, in a fraction of the time: numpy sorts integers fast, but
+    not their positions, so both are put into one integer where they fit.
+    """
+    order: Ints | None = None
+    for each in reversed(values):
+        own = _stable(each.astype(np.int64) if order is None else each[order].astype(np.int64))
+        order = own if order is None else order[own]
+    assert order is not None
+    return order
+
+
+def _stable(values: Ints) -> Ints:
+    place = len(values).bit_length()
+    low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    if (high - low).bit_length() + place > 63:
+        return np.argsort(values, kind="stable").astype(np.int64)
+    both: Ints = (values - low) << place
+    both |= np.arange(len(values), dtype=np.int64)
+    both.sort()
+    both &= (1 << place) - 1
+    return both
+
+
 def java_bits(values: Values) -> Ints:
     """Floats as integers in Java's order: -0.0 before 0.0, a single NaN after everything."""
     wide = values.astype(np.float64)
@@ -70,7 +96,7 @@ def java_bits(values: Values) -> Ints:
 def tuple_ranks(columns: pa.Table, names: Sequence[str]) -> Ints:
     """The order of several columns together; 0 where all of them are null."""
     each = [ranks(columns[name]) for name in names]
-    order = np.lexsort(tuple(reversed(each)))
+    order = order_by(*each)
     changes: Mask = np.zeros(len(order), dtype=np.bool_)
     for rank in each:
         changes[1:] |= rank[order][1:] != rank[order][:-1]

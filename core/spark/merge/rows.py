@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from core.errors import Unsupported
 from core.model.intervals import Ints, Mask
 from core.spark.merge.aggregates import column_of, refuse_lost
-from core.spark.merge.columns import NO_ROW, PickedColumn, Values, codes, numbers, ranks, tuple_ranks
+from core.spark.merge.columns import NO_ROW, PickedColumn, Values, codes, numbers, order_by, ranks, tuple_ranks
 from core.spark.merge.rules import DEDUPLICATE, FIRST_ROW, PARTIAL_UPDATE, Function, Group, MergeRule
 
 SEQUENCE, KIND, LEVEL = "_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL"
@@ -130,11 +130,11 @@ def _grouped(rule: MergeRule, rows: pa.Table, retract: Mask) -> tuple[Ints, Ints
     """(rows in merge order, first index of each key, number of rows of each key)."""
     key = codes(rows, rule.keys)
     user = [ranks(rows[name], descending=rule.descending) for name in rule.sequence]
-    by: list[Values] = [*user, numbers(rows[SEQUENCE])]
-    order = np.lexsort((~retract, *reversed(by), key)) if retract.any() else np.lexsort((*reversed(by), key))
+    by: list[Values] = [key, *user, numbers(rows[SEQUENCE])]
+    order = order_by(*by, ~retract) if retract.any() else order_by(*by)
     ordered = key[order]
     start = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))).astype(np.int64)
-    return order.astype(np.int64), start, np.diff(np.concatenate((start, [len(order)])))
+    return order, start, np.diff(np.concatenate((start, [len(order)])))
 
 
 def _without_stale(order: Ints, start: Ints, count: Ints, level: Values) -> tuple[Ints, Ints, Ints]:
@@ -146,7 +146,7 @@ def _without_stale(order: Ints, start: Ints, count: Ints, level: Values) -> tupl
     group = np.repeat(np.arange(len(start), dtype=np.int64), count)
     at = level[order].astype(np.int64)
     high = np.flatnonzero(at > 0)
-    picked = high[np.lexsort((high, at[high], group[high]))]
+    picked = high[order_by(group[high], at[high], high)]
     first = np.concatenate(([True], group[picked][1:] != group[picked][:-1])) if len(picked) else picked.astype(bool)
     keep = at <= 0
     keep[picked[first]] = True

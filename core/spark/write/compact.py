@@ -125,8 +125,7 @@ def _rewritten(
     ids = {entry["_FILE"]["_SCHEMA_ID"] for rewrite in rewrites for entry in rewrite.files}
     schemas = {number: publish.read_schema(store, number, at.branch) for number in ids}
     schema_evolution.refuse_casts(schema, schemas, ids)
-    largest = sorted(rewrites, key=lambda rewrite: -sum(entry["_FILE"]["_FILE_SIZE"] for entry in rewrite.files))
-    work = [_described(schema, rewrite) for rewrite in largest]
+    work = [_described(schema, rewrite) for rewrite in rewrites]
     done = upsert.spread(spark, work, _task(store, schema, schemas, rule, folder))
     return upsert.staged(schema, done, at, source=SOURCE_COMPACT)
 
@@ -149,7 +148,8 @@ def _described(schema: Schema, rewrite: BucketRewrite) -> dict[str, Any]:
         }
 
     sections_ = [[file(entry) for entry in section] for section in rewrite.sections]
-    own = {"bucket": first["_BUCKET"], "total_buckets": first["_TOTAL_BUCKETS"], "top": rewrite.top}
+    rows = sum(entry["_FILE"]["_ROW_COUNT"] for entry in rewrite.files)
+    own = {"bucket": first["_BUCKET"], "total_buckets": first["_TOTAL_BUCKETS"], "top": rewrite.top, "rows": rows}
     return {"partition": partition, **own, "sections": sections_}
 
 

@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as parquet
@@ -22,7 +21,7 @@ from core.formats.paimon.write import manifest_encoding
 from core.formats.paimon.write.full_compaction import TARGET, keys
 from core.formats.paimon.write.manifest_encoding import STATS_LENGTH, Record
 from core.model.references import Schema
-from core.spark.merge.columns import java_bits, ranks
+from core.spark.merge.columns import java_bits, order_by, ranks
 from core.spark.merge.rows import DELETE, KIND, SEQUENCE, UPDATE_BEFORE
 from core.spark.write import footers
 from core.units import number, parse_size_bytes
@@ -210,7 +209,7 @@ def _ends(column: pa.ChunkedArray, before: tuple[float, ...]) -> tuple[float, ..
 
 def by_key(schema: Schema, rows: pa.Table) -> pa.Table:
     """Sort rows by their keys."""
-    order = np.lexsort([ranks(rows[name]) for name, _ in reversed(keys(schema))])
+    order = order_by(*(ranks(rows[name]) for name, _ in keys(schema)))
     return rows.take(pa.array(order))
 
 

@@ -38,9 +38,10 @@ from core.spark.write import append as write
 Bucket: TypeAlias = tuple[bytes, int]
 
 NAMED_KIND = "_KEY_kind"  # the column with each row's kind, as text; no table has a column of this name
-PIECES = "task int, path string, number int, partition binary, bucket int"  # rows of one bucket in a task's file
+# rows of one bucket in a task's file:
+PIECES = "task int, path string, number int, partition binary, bucket int, rows bigint"
 _PIECE = pa.schema([("task", pa.int32()), ("path", pa.string()), ("number", pa.int32()), ("partition", pa.binary()),
-                    ("bucket", pa.int32())])  # fmt: skip
+                    ("bucket", pa.int32()), ("rows", pa.int64())])  # fmt: skip
 _PIECE_BYTES = 64 << 20  # of rows that are split at once
 _RETRACTIONS = pa.array([1, 3], pa.int8())
 
@@ -69,8 +70,10 @@ def of_buckets(pieces: Iterable[Mapping[str, Any]], numbers: Mapping[Bucket, int
     for piece in sorted(pieces, key=lambda piece: (piece["task"], piece["number"])):
         bucket = (piece["partition"], piece["bucket"])
         partition = base64.b64encode(piece["partition"]).decode()
-        new = {"partition": partition, "bucket": piece["bucket"], "first": numbers.get(bucket, -1) + 1, "pieces": []}
-        found.setdefault(bucket, new)["pieces"].append((piece["path"], piece["number"]))
+        new = {"partition": partition, "bucket": piece["bucket"], "rows": 0, "pieces": []}
+        unit = found.setdefault(bucket, {**new, "first": numbers.get(bucket, -1) + 1})
+        unit["pieces"].append((piece["path"], piece["number"]))
+        unit["rows"] += piece["rows"]
     return list(found.values())
 
 
@@ -103,7 +106,12 @@ def split(
                         lz4 = pa.ipc.IpcWriteOptions(compression="lz4")
                         file = stack.enter_context(pa.ipc.new_file(path, placed.schema, options=lz4))
                     which, number = divmod(int(ordered[at]), buckets)
-                    own = {"number": len(told), "partition": partitions_[which], "bucket": number}
+                    own = {
+                        "number": len(told),
+                        "partition": partitions_[which],
+                        "bucket": number,
+                        "rows": int(end - at),
+                    }
                     told.append({**place, **own})
                     file.write_batch(placed.slice(at, end - at))
         yield from pa.Table.from_pylist(told, schema=_PIECE).to_batches()

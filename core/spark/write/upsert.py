@@ -33,6 +33,7 @@ from core.formats.paimon.write.manifest_encoding import NewDataFile, Record
 from core.model.references import Schema, Snapshot
 from core.spark.merge.rows import LEVEL, SEQUENCE, merge
 from core.spark.merge.rules import DEDUPLICATE, MergeRule, merge_rule
+from core.spark.session.divided import divided
 from core.spark.session.session import refuse_to_write
 from core.spark.session.task_errors import forwarding_errors, received
 from core.spark.write import append as write
@@ -223,7 +224,7 @@ def _stage(
 def spread(
     spark: SparkSession, work: Sequence[Mapping[str, Any]], run: Callable[[Any], Sequence[key_files.Described]]
 ) -> list[key_files.Described]:
-    """The files written by tasks, each of which gets one item of `work` as JSON."""
+    """The files written by tasks, each of which gets items of `work`, which have a number of `rows`, as JSON."""
     if not work:
         return []
 
@@ -234,9 +235,9 @@ def spread(
                     done = run(json.loads(text))
                 yield from key_files.table(done).to_batches()
 
-    tasks = min(len(work), 4 * spark.sparkContext.defaultParallelism)
-    frame = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in work]}))
-    found = collected(frame.repartition(tasks).mapInArrow(task, key_files.DESCRIBED_DDL))
+    units = pa.table({"work": [json.dumps(each) for each in work]})
+    frame = divided(spark, units, [each["rows"] for each in work])
+    found = collected(frame.mapInArrow(task, key_files.DESCRIBED_DDL))
     return sorted(found, key=lambda file: (file["partition"], file["bucket"], file["min_key"], file["staged_at"]))
 
 

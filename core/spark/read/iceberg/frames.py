@@ -26,6 +26,7 @@ from core.spark.read.iceberg.scan import IcebergScan
 from core.spark.read.paimon import frames as read
 from core.spark.read.paimon.merge_on_read import bytes_of
 from core.spark.read.reader import Rows
+from core.spark.session.divided import divided
 from core.spark.session.task_errors import carried, forwarding_errors
 
 _NAME = "#{}"  # no column of a file has such a name
@@ -62,9 +63,8 @@ def rows(spark: SparkSession, of: IcebergScan, columns: Collection[int] | None =
 def _in_tasks(spark: SparkSession, of: IcebergScan, columns: Collection[int] | None) -> DataFrame:
     numbers = range(len(of.columns)) if columns is None else sorted(columns)
     chosen = [each for number in numbers if (each := of.columns[number]).refusal is None] or [_cheapest(of.columns)]
-    ordered = sorted(of.work, key=lambda unit: -sum(file["bytes"] for file in unit["files"]))
-    tasks = max(1, min(len(ordered), 4 * spark.sparkContext.defaultParallelism))
-    units = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in ordered]})).repartition(tasks)
+    sizes = [sum(file["bytes"] for file in unit["files"]) for unit in of.work]
+    units = divided(spark, pa.table({"work": [json.dumps(each) for each in of.work]}), sizes)
     frame = units.mapInArrow(_task(of, chosen), ", ".join(map(_ddl, chosen)))
     return frame.select(
         *(

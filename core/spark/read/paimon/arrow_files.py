@@ -26,6 +26,7 @@ from core.model.intervals import Ints
 from core.model.references import Field, Schema
 from core.spark.read import timestamps, variants
 from core.spark.read.paimon import casts, python_files
+from core.spark.session.divided import divided
 from core.spark.session.task_errors import forwarding_errors
 from core.storage.store import Store
 
@@ -50,8 +51,7 @@ def frame(
     fields = (*wanted.fields, *(Field(-1, name, of) for name, of in system.items()))
     schema = arrow_schema(replace(wanted, fields=fields), micros=True)
     ddl = [f"{types.quoted(each.name)} {types.spark(parse(each.type), reads=True)}" for each in fields]
-    tasks = max(1, min(len(files), 4 * spark.sparkContext.defaultParallelism))
-    work = spark.createDataFrame(files.select(["path", "partition_bytes"])).repartition(tasks)
+    work = divided(spark, files.select(["path", "partition_bytes"]), files["bytes"].to_pylist())
     run = _reader(store, form, replace(written, options={}), replace(wanted, options={}), system, schema)
     return work.mapInArrow(run, ", ".join(ddl))
 

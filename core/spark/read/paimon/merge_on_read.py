@@ -29,6 +29,7 @@ from core.spark.merge.rules import FIRST_ROW, MergeRule, is_on, of_columns, read
 from core.spark.read import timestamps
 from core.spark.read.paimon import arrow_files, data_evolution, postponed, python_files
 from core.spark.read.paimon import frames as read
+from core.spark.session.divided import divided
 from core.spark.session.task_errors import forwarding_errors
 from core.storage.store import Store
 from core.units import several
@@ -291,9 +292,8 @@ def frame(
     rule = None
     if schema.primary_keys:
         rule = of_columns(read_rule(schema, schema.options), {field.name for field in shown.fields})
-    ordered = sorted(work, key=lambda each: -int(each["bytes"]))
-    tasks = max(1, min(len(work), 4 * spark.sparkContext.defaultParallelism))
-    rows = spark.createDataFrame(pa.table({"work": [json.dumps(each) for each in ordered]})).repartition(tasks)
+    units = pa.table({"work": [json.dumps(each) for each in work]})
+    rows = divided(spark, units, [int(each["bytes"]) for each in work])
     ddl = ", ".join(
         f"{types.quoted(field.name)} {types.spark(parse(field.type), reads=True)}" for field in shown.fields
     )

@@ -24,7 +24,7 @@ from core.formats.paimon.scan_details import FileKey
 from core.messages import told
 from core.model.references import Schema
 from core.spark.merge import rows
-from core.spark.merge.columns import codes
+from core.spark.merge.columns import codes, order_by
 from core.spark.merge.rows import LEVEL, SEQUENCE
 from core.spark.merge.rules import MergeRule
 from core.spark.merge.rules import is_on as option
@@ -116,7 +116,7 @@ def _refuse_ties(rule: MergeRule, whole: pa.Table, path: str) -> None:
     first: pa.Table | None = None
     for at in range(int(rank.max()) + 1):
         for is_apart in (rank == at, rank != at):  # this writer last, this writer first
-            ordered = _ordered(whole, np.lexsort((number, is_apart)), 0).drop_columns([_WRITER])
+            ordered = _ordered(whole, order_by(is_apart, number), 0).drop_columns([_WRITER])
             made = rows.merge(rule, ordered, stored=True).drop_columns([SEQUENCE])
             made = made.sort_by([(name, "ascending") for name in rule.keys])
             first = made if first is None else first
@@ -132,7 +132,7 @@ def _refuse_ties(rule: MergeRule, whole: pa.Table, path: str) -> None:
 
 def _ranks(code: Any, writer: Any) -> Any:
     """Of each row, how many writers of its key come before its own."""
-    order = np.lexsort((writer, code))
+    order = order_by(code, writer)
     fresh = np.concatenate(([True], code[order][1:] != code[order][:-1]))
     step = np.concatenate(([False], writer[order][1:] != writer[order][:-1])) & ~fresh
     count = np.cumsum(step)

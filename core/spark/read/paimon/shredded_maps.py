@@ -17,6 +17,7 @@ import pyarrow as pa
 from core.errors import Unsupported
 from core.formats.paimon.ways_out import LEAVE_OUT
 from core.model.references import Schema
+from core.spark.merge.columns import order_by
 
 _LAYOUT, _SHARED = b"paimon.map.storage-layout", b"shared-shredding"
 _OWN = "paimon.map.shared-shredding."
@@ -68,7 +69,7 @@ def whole(column: Any, metadata: Mapping[bytes, bytes], path: str) -> pa.Array:
         values.append(pairs.items[first:last])
     id_, row, rank = np.concatenate(ids), np.concatenate(rows), np.concatenate(ranks)
     taken = np.flatnonzero((id_ >= 0) & np.isin(id_, list(keys)))
-    taken = taken[np.lexsort((rank[taken], row[taken]))]
+    taken = taken[order_by(row[taken], rank[taken])]
     sizes = np.zeros(len(flat), dtype=np.int64)
     sizes[there] = np.bincount(row[taken], minlength=len(there))
     offsets = pa.array(np.concatenate(([0], np.cumsum(sizes))), pa.int32())
