@@ -277,6 +277,7 @@ def _complete(asked: Mapping[str, str]) -> dict[str, str]:
     }
     if gateway.is_local(defaults | dict(asked)):
         defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        defaults |= {"spark.python.daemon.module": "core.spark.session.python_daemon"}
     else:
         defaults |= cluster.sent_variables()
     return defaults | dict(asked) | dict(LOCKED)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as parquet
@@ -42,6 +43,7 @@ DESCRIBED_DDL = ", ".join(f"{name} {of}" for name, (_, of) in _OF_FILES.items())
 _KEY_ID, _SEQUENCE_ID, _KIND_ID = 1_073_741_823, 2_147_483_646, 2_147_483_645
 _GROUP_BYTES = 64 << 20  # of a row group in memory
 _KEY_STATS_LENGTH = 128  # characters or bytes of a key kept in statistics, whatever `metadata.stats-mode` says
+_SAMPLE = 10_000  # rows
 _LEAST_ROWS = 1_000  # of a row group: the engine checks a file's size as often
 _RETRACTIONS = pa.array([UPDATE_BEFORE, DELETE], pa.int8())
 
@@ -136,6 +138,7 @@ class Files:
                 self._shape,
                 compression=self._codec,
                 compression_level=self._level,
+                use_dictionary=_worth_a_dictionary(group),
                 store_decimal_as_integer=True,
                 store_schema=False,
             )
@@ -195,6 +198,20 @@ class Files:
             f"{prefix}greatest": binary_row.encode([high for *_, high, _ in each], of_each),
             f"{prefix}nulls": [nulls for *_, nulls in each],
         }
+
+
+def _worth_a_dictionary(group: pa.Table) -> bool | list[str]:
+    """Return the columns to write with a dictionary, or whether all are.
+
+    Where nearly all of 10,000 values differ, a dictionary outgrows its megabyte: the writer would build it, give it up,
+    and write a larger file in twice the time.
+    """
+    if any(pa.types.is_nested(field.type) for field in group.schema):
+        return True
+    step = max(1, len(group) // _SAMPLE)
+    sample = group.take(pa.array(np.arange(0, len(group), step)))
+    most = 0.95 * len(sample)
+    return [name for name in group.column_names if pc.count_distinct(sample[name], mode="all").as_py() <= most]
 
 
 def _ends(column: pa.ChunkedArray, before: tuple[float, ...]) -> tuple[float, ...]:

@@ -28,7 +28,7 @@ from core.formats.paimon.types import parse
 from core.formats.paimon.write import bucket_hash, documents
 from core.model.references import Schema
 from core.spark.merge import aggregates
-from core.spark.merge.columns import codes
+from core.spark.merge.columns import codes, order_by
 from core.spark.merge.rows import KIND
 from core.spark.merge.rules import AGGREGATION, FIRST_ROW, PARTIAL_UPDATE, MergeRule
 from core.spark.read.paimon.frames import KINDS
@@ -98,7 +98,7 @@ def split(
                 bucket = bucket_hash.buckets([rows[name] for name in by], [of[name] for name in by], buckets)
                 partitions_, partition = _partitions(rows, schema)
                 group = partition * buckets + bucket
-                order = np.argsort(group, kind="stable")
+                order = order_by(group)
                 ordered, placed = group[order], rows.take(pa.array(order))
                 start = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
                 for at, end in zip(start, [*start[1:], len(order)], strict=True):
