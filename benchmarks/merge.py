@@ -1,5 +1,5 @@
-"""Benchmark merge-on-read of 5 million rows with each merge engine: Snapscope compared with pypaimon and Paimon's
-connector.
+"""Benchmark merge-on-read of 5 million rows with each merge engine: Snapscope compared with pypaimon, Java Paimon and
+Paimon's connector.
 
     SNAPSCOPE_CONNECTORS=JARS python benchmarks/merge.py [--rows 5000000] [--rounds 3] [--pypaimon PATH_TO_PYTHON]
 
@@ -7,7 +7,9 @@ Each table has five commits with a fifth of the rows each, keys drawn from a ran
 two buckets of Parquet files. Nothing is compacted, except for first-row, which only returns compacted rows. pypaimon
 writes the table and Java Paimon compacts it; it is kept for the next run. All readers compute the same aggregate over
 all merged rows, Snapscope and the connector as SQL in the same Spark session, pypaimon with Arrow, and the results must
-match. Before timing starts, Spark has run each statement once and pypaimon is imported. Output: median rows read from
+match. Before timing starts, Spark has run each statement once and pypaimon is imported. Java Paimon reads with one
+thread per core in a warm JVM and adds the values up in the same loop, without Spark: a bound for its connector, which
+hands rows to Spark besides. Output: median rows read from
 files per second, and the ratio of times to Snapscope. pypaimon runs in its own environment; the connector takes part if
 `SNAPSCOPE_CONNECTORS` names its jars.
 """
@@ -43,6 +45,7 @@ ENGINES: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 OPTIONS = {"bucket": "2", "file.format": "parquet", "write-only": "true"}
 COMMITS = 5
+JAVA_FLAGS = ("-Xmx3g", *(flag for flag in paimon_java.JAVA_FLAGS if "Tiered" not in flag and "Xmx" not in flag))
 STATEMENT = "SELECT count(*), sum(id), sum(a), count(b), sum(b), count(s), sum(length(s)) FROM t"
 WRITE = """
 import json, sys
@@ -96,23 +99,30 @@ def main() -> None:
         raise SystemExit(f"{args.pypaimon} does not exist, and pypaimon writes the tables")
     warehouse = made(args.pypaimon, args.rows)
     ours(warehouse / "default.db" / "deduplicate")
-    rivals = ["snapscope", *(["pypaimon"] if has_pypaimon else [])]
+    paimon_java.JAVA_FLAGS = JAVA_FLAGS
+    judge = None if paimon_java.missing() else paimon_java.PaimonJudge().__enter__()
+    rivals = ["snapscope", *(["pypaimon"] if has_pypaimon else []), *(["Java"] if judge else [])]
     said = "connector left out (SNAPSCOPE_CONNECTORS is not set)"
     if connector.configured():
         said = by_connector(warehouse / "default.db" / "deduplicate")[2]
         rivals.append("connector")
     beside = pypaimon_env.PINS[0] if has_pypaimon else f"pypaimon left out (no {args.pypaimon})"
-    print(f"{os.cpu_count()} cores, {args.rows:,} rows, {beside}, {said}")
+    java = f"Java Paimon {judge.version}" if judge else f"Java left out ({paimon_java.missing()})"
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {args.rows:,} rows, {beside}, {java}, {said}")
     for engine in ENGINES:
         if not (warehouse / "default.db" / engine).is_dir():
             print(f"{engine:15} left out: {paimon_java.missing()}, and its rows show once Java Paimon compacted them")
             continue
         taken: dict[str, list[float]] = {name: [] for name in rivals}
+        if judge is not None:
+            by_java(judge, warehouse / "default.db" / engine)  # compiles it
         for _ in range(args.rounds):
             answer, seconds = ours(warehouse / "default.db" / engine)
             taken["snapscope"].append(seconds)
             for name in rivals[1:]:
-                if name == "pypaimon":
+                if name == "Java":
+                    theirs, seconds = by_java(judge, warehouse / "default.db" / engine)
+                elif name == "pypaimon":
                     theirs, seconds = by_pypaimon(args.pypaimon, warehouse, engine)
                 else:
                     theirs, seconds, _ = by_connector(warehouse / "default.db" / engine)
@@ -133,6 +143,13 @@ def ours(table: Path) -> tuple[list[int], float]:
     started = time.perf_counter()
     answer = query(open_table(str(table)), STATEMENT, timeout_s=600)
     return [column[0].as_py() for column in answer.table.columns], time.perf_counter() - started
+
+
+def by_java(judge: paimon_java.PaimonJudge | None, table: Path) -> tuple[list[int], float]:
+    """Plan, merge and aggregate in Java."""
+    assert judge is not None
+    (rows, _, ids, _, a, bs, b, ss, lengths), seconds = judge.totals(str(table), os.cpu_count() or 1)
+    return [rows, ids, a, bs, b, ss, lengths], seconds
 
 
 def by_connector(table: Path) -> tuple[list[int], float, str]:

@@ -361,6 +361,12 @@ class PaimonJudge(Lines):
         """How many rows a read gives."""
         return self.run("read", table, count=True, **point)["count"]
 
+    def totals(self, table: Table, threads: int) -> tuple[list[int], float]:
+        """Rows, then of each column (BIGINT, INT, STRING) its values and their sum, of texts that of their lengths;
+        and the seconds that reading them took."""
+        found = self.run("totals", table, threads=threads)
+        return found["totals"], found["seconds"]
+
     def files(self, table: Table, *, detail: bool = False, **point: Any) -> list[dict[str, Any]]:
         """Live data files: path, bytes, rows, partition, bucket, level, schema_id, total_buckets, source, min_sequence,
         max_sequence, delete_rows, extra; with `detail` min_key, max_key, partition_bytes, key_stats, value_stats as
