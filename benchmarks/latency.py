@@ -35,6 +35,7 @@ from urllib.parse import unquote
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from support import ratios
 from tests.support import builders, memory_s3
 
 AT_ONCE = 256
@@ -90,6 +91,8 @@ def measure(ask: Callable[..., Any], names: Sequence[str], rounds: int, folder: 
         spread = f"({min(taken)[0]:.2f} to {max(taken)[0]:.2f})"
         line = f"{name:20} {answer!s:>13} {requests:>8,} {middle:>8.2f} {len(gets):>9,}"
         if gets:
+            both = dict(zip(("Snapscope", "bare GETs"), map(list, zip(*taken, strict=True)), strict=True))
+            ratios.add(f"{name}, a distant store", "s", both)
             ratio = statistics.median(seconds / bare for seconds, bare in taken)
             line += f" {statistics.median(bare for _, bare in taken):>8.2f} {ratio:>5.2f}x"
         print(f"{line}  {spread}")
@@ -113,6 +116,8 @@ def measure_expiry(ask: Callable[..., Any], count: int, rounds: int, folder: Pat
         ask("restore", count)
         bare = in_process(own, bare_deletes, references, files)[0]
         taken.append((seconds, of_references, bare))
+    loops = {"Snapscope": [each[0] for each in taken], "bare loop": [each[2] for each in taken]}
+    ratios.add(f"expire {count - 1:,} snapshots, a distant store", "s", loops)
     middle, to_end, loop = (statistics.median(each[at] for each in taken) for at in range(3))
     ratio = statistics.median(seconds / bare for seconds, _, bare in taken)
     print(f"expire {count - 1:,} snapshots, {len(files):,} files: {middle:.1f} s ({min(taken)[0]:.1f} to "

@@ -26,6 +26,7 @@ from core.spark.query.query import query
 from core.spark.session import session
 from core.spark.write import append as write
 from core.table import open_table
+from support import ratios
 
 COLUMNS = {
     "l_orderkey": "BIGINT",
@@ -87,6 +88,9 @@ def main() -> None:
             for answers in (appended, replaced):
                 if any(answer != answers["snapscope"] for answer in answers.values()):
                     raise SystemExit(f"The rivals disagree: {answers}")
+    for what in ("append", "replace"):
+        own = {name: values for (of, name), values in taken.items() if of == what}
+        ratios.add(f"{what}: {args.rows:,} rows in {args.loads} loads", "s", own)
     for (what, name), values in sorted(taken.items()):
         middle, mine = statistics.median(values), statistics.median(taken[what, "snapscope"])
         spread = f"[{min(values):.1f}..{max(values):.1f}]"

@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core.spark.query import connector
 from core.spark.query.query import query
 from core.table import open_table
+from support import ratios
 from tests.engines import paimon_java, pypaimon_env
 from tests.engines.lines import CACHE
 
@@ -129,6 +130,7 @@ def main() -> None:
                 taken[name].append(seconds)
                 if answer != theirs or not answer[0]:
                     raise SystemExit(f"{engine}: snapscope answers {answer}, {name} {theirs}")
+        ratios.add(f"{engine}: {args.rows:,} rows merged", "s", taken)
         best = statistics.median(taken["snapscope"])
         for name, each in taken.items():
             middle = statistics.median(each)

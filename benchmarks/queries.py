@@ -27,6 +27,7 @@ from core.spark.query.query import query
 from core.spark.session import session
 from core.spark.write import append as write
 from core.table import open_table
+from support import ratios
 
 COLUMNS = [("id", "BIGINT"), ("amount", "DECIMAL(12, 2)"), ("city", "STRING"), ("part", "INT")]
 STATEMENTS = {
@@ -64,6 +65,7 @@ def measure(spark: SparkSession, place: Path, name: str, rounds: int) -> None:
             if label != "LIMIT 10":
                 assert answer.to_pylist() == expected.to_pylist(), (answer, expected)
             assert answer.num_rows == expected.num_rows
+        ratios.add(f"{label}: {name}", "s", {"Snapscope": ours[1:], "spark.read.parquet": theirs[1:]})
         ratio = statistics.median(one / other for one, other in zip(ours[1:], theirs[1:], strict=True))
         print(f"{name:18} {label:14} {_spread(ours[1:]):>22} {_spread(theirs[1:]):>22} {ratio:>5.2f}x", flush=True)
 

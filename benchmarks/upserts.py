@@ -29,6 +29,7 @@ from core.spark.session import session
 from core.spark.write import append as write
 from core.spark.write import compact
 from core.spark.write import upsert as write_keyed
+from support import ratios
 from tests.engines import paimon_java
 
 COLUMNS = (("id", "BIGINT NOT NULL"), ("a", "BIGINT"), ("b", "INT"), ("s", "STRING"))
@@ -72,10 +73,14 @@ def main() -> None:
                 told = [sorted((f["bucket"], f["level"], f["rows"]) for f in judge.files(each)) for each in tables]
                 if told[0] != told[1] or judge.count(tables[0]) != judge.count(tables[1]):
                     raise SystemExit(f"the tables differ: {told}")
+        for step in dict.fromkeys(step for step, _ in taken):
+            for number, unit in enumerate(("s", "CPU s")):
+                own = {name: [each[number] for each in rounds] for (of, name), rounds in taken.items() if of == step}
+                ratios.add(f"{step}: {args.rows:,} rows with keys", unit, own)
         for (step, name), each in taken.items():
             (wall, busy), (our_wall, our_busy) = map(medians, (each, taken[step, "snapscope"]))
-            ratios = f"{wall / our_wall:5.2f} x ours {busy / our_busy:5.2f} x ours"
-            print(f"{step:8} {name:10} {wall:7.2f} s {busy:7.2f} s busy  {ratios}  {args.rows / wall:>12,.0f} rows/s")
+            both = f"{wall / our_wall:5.2f} x ours {busy / our_busy:5.2f} x ours"
+            print(f"{step:8} {name:10} {wall:7.2f} s {busy:7.2f} s busy  {both}  {args.rows / wall:>12,.0f} rows/s")
         if judge is not None:
             judge.__exit__(None, None, None)
     session.stop()
