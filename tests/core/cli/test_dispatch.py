@@ -140,7 +140,7 @@ def test_what_is_wrong_with_the_settings_is_said(named: TableBuilder, capsys: py
 
 
 def test_secrets_are_nowhere_else(
-    remote: memory_s3.Server, state_dir: Path, capsys: pytest.CaptureFixture[str]
+    remote: memory_s3.Server, state_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not in what is printed, the journal, the state directory and the cache."""
     assert main(["snapshots", "s3/shop.db/t", "--json"]) == 0
@@ -149,6 +149,7 @@ def test_secrets_are_nowhere_else(
     assert Journal().runs(f"s3://{memory_s3.BUCKET}/wh/shop.db/t")
     assert main(["audit", "--export", "json"]) == 0
     settings().write_text(settings().read_text().replace(remote.url, "http://127.0.0.1:1"))
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")  # nobody is there: the usual ten attempts take ten seconds
     assert main(["snapshots", "s3/shop.db/t"]) == 1
     said = capsys.readouterr()
     assert "127.0.0.1:1" in said.err

@@ -45,6 +45,7 @@ def test_newer_credentials_replace_those_before() -> None:
 
 def test_what_was_lent_is_in_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SNAPSCOPE_READ_TIMEOUT", "5")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     location_options.learn("s3://lake/t", location_options.of_iceberg("s3://lake/t", LENT))
     store = Store("s3://lake/t")
     with pytest.raises(SnapscopeError) as told:  # nothing listens there
