@@ -104,6 +104,7 @@ def every_crash(table: TableBuilder, tmp_path: Path, seed: int) -> Iterator[tupl
     raise AssertionError("no end was reached")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(table: TableBuilder, tmp_path: Path, seed: int) -> None:
     clean = ground.copied(table.root, tmp_path / "default.db" / "clean")
@@ -116,6 +117,7 @@ def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(table: TableBuild
         assert ground.broken(root) == []
 
 
+@pytest.mark.slow
 def test_a_crash_anywhere_is_undone_exactly(table: TableBuilder, tmp_path: Path) -> None:
     before, undone = ground.references(table.root), 0
     for root, run in every_crash(table, tmp_path, 5):

@@ -72,6 +72,7 @@ def _tiny(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFact
     monkeypatch.setattr(kept_contents, "find", lambda _: {})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_tiny")
 def test_with_increasing_times_it_is_the_answer_from_all_snapshots(server: memory_s3.Server) -> None:
     chance = random.Random(1)
@@ -92,6 +93,7 @@ def test_with_increasing_times_it_is_the_answer_from_all_snapshots(server: memor
         assert time_search.find(table.store, "main", times[0] - 1) is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_tiny")
 def test_with_any_times_it_is_the_answer_from_all_snapshots_or_what_the_engine_reads(server: memory_s3.Server) -> None:
     """Equal times and clocks that differ: most are noticed, and all snapshots are read. Where none of those that were
