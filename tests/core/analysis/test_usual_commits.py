@@ -62,10 +62,7 @@ def test_the_rule_written_out(tmp_path: Path, seed: int) -> None:
         same_day = [
             each
             for each in close
-            if any(
-                (own.snapshots[each].time_ms + shift * HOUR_MS // 60) % (7 * DAY_MS) == snapshot.time_ms % (7 * DAY_MS)
-                for shift in range(-60, 61)
-            )
+            if (snapshot.time_ms - own.snapshots[each].time_ms + HOUR_MS) % (7 * DAY_MS) <= 2 * HOUR_MS
         ]
         expected = rule.Usual(None, len(earlier), rows=own.sums[number].added_rows)
         for alike, fitting in ((Alike.WEEKDAY, same_day), (Alike.TIME, close), (Alike.ANY, earlier)):
