@@ -61,7 +61,7 @@ KINDS = (
     *("schema change", "shared index file", "hash index", "deletion vectors", "extra files", "orc", "avro"),
     *("equal commit times", "merge engine partial-update", "merge engine aggregation", "merge engine first-row"),
 )
-"""What 25 seeds must have between them with the newest engine."""
+"""What the seeds of tests/interop/test_differential.py must have between them with the newest engine."""
 _NO_ROLLBACK_AS_LATEST = frozenset(["rollback as latest"])
 _BEFORE_1_3 = frozenset(["row tracking"]) | _NO_ROLLBACK_AS_LATEST
 NOT_IN: dict[str, frozenset[str]] = {
