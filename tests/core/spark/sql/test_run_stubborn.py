@@ -1,12 +1,14 @@
-"""A stopped query frees its cores. Runs in a separate process, because it ends the Spark of that process."""
+"""A stopped query frees its cores. Runs in a separate process, because it ends the Spark of that process; each test has
+the Spark that the one before started anew."""
 
 from __future__ import annotations
 
 import json
+import select
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,8 +16,9 @@ import pytest
 from tests.support.places import ROOT, TABLES
 
 TABLE = TABLES / "paimon/default.db/branches"
-BEGIN = f"""
-    import json, os, signal, sys, tempfile, threading, time
+PATIENCE_S = 1200
+ASKED = f"""
+    import json, os, signal, sys, tempfile, threading, time, traceback
     from core.errors import Invalid
     from core.spark.query import query
     from core.spark.session import session
@@ -34,24 +37,51 @@ BEGIN = f"""
         except Invalid as error:
             return error.message, time.monotonic() - began
 
-    expected = ask("SELECT count(*) AS n FROM t", timeout_s=600)
-    before = session.spark()
+    def told(answer):
+        print(json.dumps(answer), flush=True)
+
+    for line in sys.stdin:
+        try:
+            expected = ask("SELECT count(*) AS n FROM t", timeout_s=600)
+            exec(json.loads(line), {{**globals(), "before": session.spark()}})
+        except BaseException:
+            told({{"failed": traceback.format_exc()}})
+    session.stop()
 """
 
-
-def told(tmp_path: Path, script: str) -> Any:
-    """What a script prints last, as JSON."""
-    environment = {"SNAPSCOPE_STATE": str(tmp_path), "SNAPSCOPE_SPARK_FAST_START": "1", "PATH": "/usr/bin:/bin"}
-    environment |= {"TMPDIR": str(tmp_path), "SNAPSCOPE_SPARK_CONF": "spark.driver.memory=1g"}
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(BEGIN) + textwrap.dedent(script)],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1200, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+Run = Callable[[str], Any]
 
 
-def test_a_query_that_never_looks_up_is_ended_with_its_spark(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Runs a script in the process and returns what it told."""
+    own = tmp_path_factory.mktemp("stubborn")
+    environment = {"SNAPSCOPE_STATE": str(own), "SNAPSCOPE_SPARK_FAST_START": "1", "PATH": "/usr/bin:/bin"}
+    environment |= {"TMPDIR": str(own), "SNAPSCOPE_SPARK_CONF": "spark.driver.memory=1g"}
+    pipe: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    command = [sys.executable, "-c", textwrap.dedent(ASKED)]
+    started: list[Any] = []
+
+    def ran(script: str) -> Any:
+        if not started or started[-1].poll() is not None:
+            started.append(subprocess.Popen(command, cwd=ROOT, env=environment, **pipe))
+        process = started[-1]
+        process.stdin.write(json.dumps(textwrap.dedent(script)) + "\n")
+        process.stdin.flush()
+        if not select.select([process.stdout], [], [], PATIENCE_S)[0]:
+            process.kill()
+        told = json.loads(process.stdout.readline() or '{"failed": "it ended, or told nothing in time"}')
+        assert not (isinstance(told, dict) and "failed" in told), told["failed"]
+        return told
+
+    yield ran
+    for process in started:
+        process.stdin.close()
+        process.stdout.close()
+        process.wait(120)
+
+
+def test_a_query_that_never_looks_up_is_ended_with_its_spark(run: Run) -> None:
     """The inner loops of this join run for minutes for each outer row, and ask nobody whether they may go on."""
     script = """
         loops = "SELECT sum(hash(a.id, b.id, c.id, d.id, e.id)) FROM range(30000) a, range(30000) b, t c, t d, t e"
@@ -65,13 +95,13 @@ def test_a_query_that_never_looks_up_is_ended_with_its_spark(tmp_path: Path) -> 
         threading.Thread(target=stop).start()
         said, _ = refused(loops, timeout_s=600, query_id="loops")
         again = ask("SELECT count(*) AS n FROM t", timeout_s=600)  # asked at once, while no core is free
-        print(json.dumps([said, again == expected, session.spark() is not before]))
+        told([said, again == expected, session.spark() is not before])
     """
-    assert told(tmp_path, script) == ["The query was cancelled.", True, True]
+    assert run(script) == ["The query was cancelled.", True, True]
 
 
 @pytest.mark.parametrize("by", ["the limit", "cancel"])
-def test_a_jvm_that_answers_nobody_holds_up_nobody(tmp_path: Path, by: str) -> None:
+def test_a_jvm_that_answers_nobody_holds_up_nobody(run: Run, by: str) -> None:
     """A stopped process is the worst of them: no call of ours comes back, as when memory is all but used up. What ran
     beside is asked again within its own limit, and its scratch files are gone."""
     script = f"""
@@ -96,24 +126,24 @@ def test_a_jvm_that_answers_nobody_holds_up_nobody(tmp_path: Path, by: str) -> N
         beside.join(600)
         gone = before.process.poll() is not None
         litter = [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("snapscope-spark-")]
-        print(json.dumps([said, seconds, again == expected, gone, isinstance(found[0], list), len(litter)]))
+        told([said, seconds, again == expected, gone, isinstance(found[0], list), len(litter)])
     """
-    said, seconds, again, gone, found, litter = told(tmp_path, script)
+    said, seconds, again, gone, found, litter = run(script)
     assert said.startswith("The query was cancelled." if by == "cancel" else "The query was stopped after 4 seconds")
     assert seconds < 9
     assert (again, gone, found) == (True, True, True)
     assert litter == 1  # of the Spark that runs
 
 
-def test_a_sort_of_endless_rows_ends_at_its_limit(tmp_path: Path) -> None:
+def test_a_sort_of_endless_rows_ends_at_its_limit(run: Run) -> None:
     """What the gate cannot see, as the numbers are the table's: rows times rows, sorted, in little memory."""
     script = """
         many = "(SELECT explode(sequence(1, n)) id FROM (SELECT count(*) * 17000 n FROM t))"
         said, seconds = refused(f"SELECT * FROM {many} a, {many} b ORDER BY 1", timeout_s=10)
         again = ask("SELECT count(*) AS n FROM t", timeout_s=120)
-        print(json.dumps([said, seconds, again == expected]))
+        told([said, seconds, again == expected])
     """
-    said, seconds, again = told(tmp_path, script)
+    said, seconds, again = run(script)
     assert said.startswith(("The query was stopped after 10 seconds", "The query needs more memory"))
     assert seconds < 15
     assert again
@@ -126,11 +156,11 @@ def test_a_sort_of_endless_rows_ends_at_its_limit(tmp_path: Path) -> None:
         pytest.param("SELECT size(sequence(0, shiftleft(1, 30)))", id="while planning"),
     ],
 )
-def test_a_query_out_of_memory_is_told_and_the_next_has_a_fresh_spark(tmp_path: Path, statement: str) -> None:
+def test_a_query_out_of_memory_is_told_and_the_next_has_a_fresh_spark(run: Run, statement: str) -> None:
     """A JVM that goes on without memory answers nobody: it ends, in little time, and says so."""
     script = f"""
         said, _ = refused({statement!r}, timeout_s=300)
         again = ask("SELECT count(*) AS n FROM t", timeout_s=600)
-        print(json.dumps([said, again == expected, session.spark() is not before, before.process.returncode]))
+        told([said, again == expected, session.spark() is not before, before.process.returncode])
     """
-    assert told(tmp_path, script) == ["The query needs more memory than Spark has.", True, True, 3]
+    assert run(script) == ["The query needs more memory than Spark has.", True, True, 3]
