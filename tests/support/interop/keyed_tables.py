@@ -8,7 +8,7 @@ import functools
 import itertools
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -268,10 +268,11 @@ def check_every_point(
     only: Sequence[str] = (),
     second: PypaimonJudge | None = None,
     through: str | None = None,
+    show: Callable[[Any], Any] = shown,
 ) -> int:
     """Snapshots and tags of all branches that were compared with the engine's own rows, and with a second judge's.
 
-    `through` is another way to the same table, which ours are read by."""
+    `through` is another way to the same table, which ours are read by. `show` gives a value as the judge tells it."""
     table = open_table(through or str(location))
     history = table.history()
     asked = {text: at for text, at in engine_deleted.points(location).items() if "changelog_id" not in at}
@@ -286,7 +287,7 @@ def check_every_point(
     for each in frames.values():  # points with the same columns in one job
         for row in reduce(DataFrame.unionAll, each).toArrow().to_pylist():
             text, *values = row.values()
-            ours[text].append([shown(value) for value in values])
+            ours[text].append([show(value) for value in values])
     for text, at in asked.items():
         own = {"own": True} if "branch" in at and "tag" in at else {}
         assert ordered(ours[text]) == judge.rows(location, **at, **own), text
