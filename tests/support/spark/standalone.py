@@ -19,6 +19,7 @@ from core.spark.session import gateway, java
 from tests.support.ports import free_port
 
 START_S = 300.0  # on a busy machine
+FAST_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
 def _start(folder: Path, name: str, *options: str, number: int = 1) -> subprocess.Popen[bytes]:
     home = Path(pyspark.__file__).parent
     opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in gateway._OPENED]
-    program = [str(java.java_home().path), "-cp", f"{home}/jars/*", "-Xmx256m", *opened]
+    program = [str(java.java_home().path), "-cp", f"{home}/jars/*", "-Xmx256m", *FAST_START, *opened]
     where = ["--host", "127.0.0.1", "--webui-port", "0"]
     own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with open(folder / f"{name}-{number}.log", "wb") as log:

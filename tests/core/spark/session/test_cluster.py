@@ -220,6 +220,7 @@ def test_workers_without_the_checkout_and_their_deaths(tmp_path: Path) -> None:
             "spark.master": found.url,
             "spark.driver.host": "127.0.0.1",
             "spark.executor.memory": "512m",
+            "spark.executor.extraJavaOptions": " ".join(standalone.FAST_START),
             "spark.task.maxFailures": "1",
             "spark.pyspark.python": str(found.python),
         }
