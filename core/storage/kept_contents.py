@@ -1,4 +1,5 @@
-"""Contents of small remote files on the local disk, for as long as listings show what they showed when it was read.
+"""Contents of small remote files on the local disk, for as long as listings show what they showed when it was read;
+and in memory, for one run.
 
 Invariant: a content is returned only if it fits the mark that a listing made just now shows for that file: its MD5, or,
 for files that are never replaced, its size. So it is what a read would return. A cache that cannot be used costs reads,
@@ -25,6 +26,25 @@ def checksum(etag: object) -> str | None:
     """Return the MD5 that an object's etag is; None where it is something else, as for uploads in several parts."""
     text = str(etag or "").strip('"').lower()
     return text if _MD5.fullmatch(text) else None
+
+
+class ReadContents:
+    """What one run has read, by path and MD5, for as long as listings show that MD5. It trusts no file of this machine.
+
+    A store whose listings show no MD5, or another tag, is read each time."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, bytes]] = {}
+
+    def find(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
+        """As `find` of this module."""
+        known = ((path, md5, self._known.get(path)) for path, md5 in wanted.items())
+        return {path: kept[1] for path, md5, kept in known if kept is not None and kept[0] == md5}
+
+    def keep(self, contents: Mapping[str, bytes], listed: Mapping[str, str]) -> None:
+        """As `keep` of this module."""
+        fit = {path: content for path, content in contents.items() if _fits(content, listed[path])}
+        self._known |= {path: (listed[path], content) for path, content in fit.items()}
 
 
 def find(wanted: Mapping[str, str]) -> dict[str, bytes]:

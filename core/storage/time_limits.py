@@ -15,7 +15,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -27,6 +27,7 @@ VARIABLE = "SNAPSCOPE_READ_TIMEOUT"
 CALL_S = 60.0  # limit for one call to a store if the variable is not set
 TABLE_S = 10.0  # limit for one table if a reader waits for several
 MOST_STUCK = 4
+TOGETHER = 16
 _LOOK_S = 0.25
 
 T = TypeVar("T")
@@ -184,6 +185,24 @@ def calling(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
 def alone(of: str, work: Callable[[], T]) -> T:
     """Make one call that may never return in a thread of its own; it may take `call_s` in total."""
     return calling(lambda: within(of, call_s(), lambda: calling(work)))
+
+
+def together(of: str, calls: Sequence[Callable[[], T]], also: Callable[[], object] = lambda: None) -> list[T]:
+    """Make calls at the same time, at most `TOGETHER`, each in a thread of its own, and return their results in this
+    order; also call `also`. Raises the first error once all have ended."""
+    seconds, found = min(limit_s(), call_s()), list[T]()
+    beside = begin(of, seconds, also)
+    errors = list[BaseException]()
+    for at in range(0, len(calls), TOGETHER):
+        for each in [begin(of, seconds, call) for call in calls[at : at + TOGETHER]]:
+            try:
+                found.append(each.answer())
+            except BaseException as error:  # noqa: BLE001 - raised below
+                errors.append(error)
+    beside.answer()
+    if errors:
+        raise errors[0]
+    return found
 
 
 def _serve(tasks: SimpleQueue[Waiting[Any]]) -> None:

@@ -59,6 +59,7 @@ from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads, Line
 from core.model.time_travel import AsOf
+from core.storage.kept_contents import ReadContents
 from core.storage.store import Store
 from core.units import is_true, number, parse_size_bytes
 
@@ -76,6 +77,8 @@ class PaimonFormat(TableFormat):
     manifests: PaimonManifests = field(repr=False)
     name: str | None = None
     """The table's name in the catalog that commits to it, if only that may change the table."""
+    memory: ReadContents | None = field(default=None, repr=False)
+    """The references that a change has read from the store."""
 
     resolve = staticmethod(time_travel.resolve)
     unwritten = staticmethod(time_travel.unwritten)
@@ -110,7 +113,7 @@ class PaimonFormat(TableFormat):
         return cls(store, PaimonManifests(store), name)
 
     def read_anew(self) -> Self:
-        return dataclasses.replace(self, manifests=PaimonManifests(self.store, is_kept=False))
+        return dataclasses.replace(self, manifests=PaimonManifests(self.store, is_kept=False), memory=ReadContents())
 
     @classmethod
     def listed(cls, location: str) -> Listing:
@@ -129,7 +132,7 @@ class PaimonFormat(TableFormat):
         return self.name or self.store.location
 
     def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
-        found = references.read(self.store, patience_s=patience_s, gone=gone)
+        found = references.read(self.store, patience_s=patience_s, gone=gone, memory=self.memory)
         return dataclasses.replace(found, location=self.location) if self.name else found
 
     def at_time(self, branch: str, time_ms: int) -> AsOf | None:

@@ -11,7 +11,7 @@ import datetime as dt
 import functools
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -19,11 +19,11 @@ from core.errors import Corrupt, SnapscopeError
 from core.formats import unpack_limits
 from core.formats.paimon import layout
 from core.formats.paimon.capabilities import PAIMON
-from core.formats.paimon.read.hints import NUMBER, gaps, left_out, number, problems
+from core.formats.paimon.read.hints import NUMBER, gaps, left_out, number, problems, stray
 from core.formats.paimon.read.lagging_reads import Patience
 from core.messages import clause, told
-from core.model.codes import Fault
 from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
+from core.storage import kept_contents
 from core.storage.conditional import LOCAL
 from core.storage.file_systems import DirectoryEntry
 from core.storage.size_limits import HINT
@@ -38,19 +38,26 @@ def is_table(store: Store) -> bool:
     return any(_suffix(entry, layout.SCHEMA) is not None for entry in store.ls_if_there(layout.SCHEMA))
 
 
-def read(store: Store, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
+def read(
+    store: Store, *, patience_s: float = 0.0, gone: Collection[str] = (), memory: kept_contents.ReadContents | None = None
+) -> Heads:
     """List and read all references now.
 
     A file that does not parse is read again for up to `patience_s` seconds, because some writers rewrite tags and hints
     in place and a reader can see half of one. The same applies to a file that is listed but not found. If it remains
     listed, it is unreadable, unless the caller has deleted it (`gone`). Without patience, remote snapshots, tags and
-    schemas that are listed with the checksum they had come from the local disk.
+    schemas that are listed with the checksum they had come from the local disk; with patience, all that `memory` has.
+
+    Directories are listed at the same time on a remote store, but only after the snapshots of their branch were read,
+    and branches after those of main: what takes over the files of a snapshot is created before that is deleted.
     """
     references: dict[str, bytes] = {}
-    patience = Patience(store, time.monotonic() + patience_s, gone, keeps=patience_s == 0)
-    branches, reader = _branches(patience), _Reader(references, patience)
-    lines = tuple(reader.line(branch) for branch in (MAIN, *branches))
-    return Heads(store.location, PAIMON, lines, references)
+    patience = Patience(store, time.monotonic() + patience_s, gone, patience_s == 0, memory if patience_s > 0 else None)
+    reader = _Reader(references, patience)
+    reader.begin([MAIN])
+    main, branches = reader.line(MAIN), _branches(patience)
+    reader.begin(branches)
+    return Heads(store.location, PAIMON, (main, *map(reader.line, branches)), references)
 
 
 def _branches(patience: Patience) -> list[str]:
@@ -63,7 +70,7 @@ def _branches(patience: Patience) -> list[str]:
     if odd := next((name for name in waiting if not layout.is_text(name)), None):
         raise Corrupt(
             "The name of the branch directory {odd} is not valid UTF-8.",
-            odd=_shown(odd),
+            odd=layout.shown(odd),
             path=layout.BRANCH,
             remedy="Rename the directory.",
         )
@@ -97,18 +104,29 @@ class _Reader:
         self.store = patience.store
         self.references = references
         self.patience = patience
+        self.latest: dict[str, bytes | SnapscopeError] = {}  # may be newer than a listing
+
+    def begin(self, branches: Sequence[str]) -> None:
+        """List the snapshots of these branches and read what LATEST says."""
+        hints = [layout.hint(each, layout.LATEST) for each in branches]
+        directories = [f"{layout.branch_dir(each)}{layout.SNAPSHOT}" for each in branches]
+        self.patience.look_ahead(directories, lambda: self.latest.update(self.store.read_many(hints, HINT)))
 
     def line(self, branch: str) -> Line:
         unreadable: list[Unreadable] = []
         warnings: list[Problem] = []
-        latest = self.store.read_many([layout.hint(branch, layout.LATEST)], HINT)  # may be newer than a listing
         hints = dict[str, bytes | SnapscopeError]()
 
         def hinted() -> list[int]:
-            hints.update(self.patience.contents([layout.hint(branch, layout.EARLIEST)], HINT) | latest)
+            hints.update(self.patience.contents([layout.hint(branch, layout.EARLIEST)], HINT))
+            hints[latest] = self.latest[latest]
             return [int(text) for text in map(number, hints.values()) if text is not None]
 
+        latest = layout.hint(branch, layout.LATEST)
         snapshots = self._numbered(branch, layout.SNAPSHOT, snapshot_of, unreadable, warnings, hinted)
+        beside = (layout.CHANGELOG, layout.TAG, layout.SCHEMA, layout.CONSUMER)
+        also = (layout.BRANCH,) if branch == MAIN else ()
+        self.patience.look_ahead([*(f"{layout.branch_dir(branch)}{each}" for each in beside), *also])
         # Changelogs end where snapshots begin, and a schema that a snapshot refers to must exist.
         begin = min(snapshots, default=None)
         changelogs = self._numbered(branch, layout.CHANGELOG, snapshot_of, unreadable, warnings, end=begin)
@@ -153,7 +171,7 @@ class _Reader:
             if suffix is not None and NUMBER.fullmatch(suffix):
                 names[suffix] = f"{directory}/{entry.name}"
             elif not (kind in (layout.SNAPSHOT, layout.CHANGELOG) and entry.name in (layout.EARLIEST, layout.LATEST)):
-                warnings.append(_stray(directory, entry, told("files named {kind}-<number>", kind=kind)))
+                warnings.append(stray(directory, entry, told("files named {kind}-<number>", kind=kind)))
         found, unread, asked = dict[int, T](), list[Unreadable](), set[str]()
         is_sure = self.store.protocol in (*LOCAL, "memory")
         while names:
@@ -183,7 +201,7 @@ class _Reader:
             elif (suffix := _suffix(entry, kind)) is not None:
                 names[suffix] = f"{directory}/{entry.name}"
             else:
-                warnings.append(_stray(directory, entry, told("files named {kind}-<name>", kind=kind)))
+                warnings.append(stray(directory, entry, told("files named {kind}-<name>", kind=kind)))
         return list(self._parse(kind, names, parse, unreadable).values())
 
     def _below(self, directory: str) -> Iterator[str]:
@@ -199,13 +217,13 @@ class _Reader:
     ) -> dict[str, T]:
         read = functools.partial(_parsed, parse, names)
         parsed, contents, failed = self.patience.read(names, read)
-        self.references |= {_shown(path): content for path, content in contents.items()}
+        self.references |= {layout.shown(path): content for path, content in contents.items()}
         unreadable += [
             Unreadable(
                 kind,
-                _shown(name),
+                layout.shown(name),
                 Problem(
-                    _shown(names[name]),
+                    layout.shown(names[name]),
                     told("a readable {kind} file", kind=kind),
                     clause(error.message),
                     error.remedy
@@ -222,22 +240,11 @@ class _Reader:
 
 
 def _parsed(parse: Callable[[str, bytes, str], T], names: Mapping[str, str], name: str, content: bytes) -> T:
-    return parse(_shown(name), content, _shown(names[name]))
-
-
-def _shown(name: str) -> str:
-    """Return a name as text. Non-UTF-8 bytes are escaped; such a file is read and kept but cannot be addressed here."""
-    return name if layout.is_text(name) else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return parse(layout.shown(name), content, layout.shown(names[name]))
 
 
 def _suffix(entry: DirectoryEntry, kind: str) -> str | None:
     return entry.name[len(kind) + 1 :] if entry.name.startswith(f"{kind}-") and not entry.is_dir else None
-
-
-def _stray(directory: str, entry: DirectoryEntry, expected: str) -> Problem:
-    found = told("a directory" if entry.is_dir else "another file")
-    remedy = told("Snapscope ignores it and never deletes it.")
-    return Problem(_shown(f"{directory}/{entry.name}"), expected, found, remedy, Fault.STRAY)
 
 
 # JSON documents ---------------------------------------------------------------------------------------------

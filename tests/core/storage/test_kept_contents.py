@@ -30,6 +30,15 @@ def test_what_was_replaced_before_it_was_read_is_not_kept() -> None:
     assert kept_contents.find({URL: md5(b"newer")}) == {}
 
 
+def test_a_run_remembers_by_the_listed_checksum_alone() -> None:
+    memory = kept_contents.ReadContents()
+    memory.keep({"a": b"old", "b": b"newer"}, {"a": md5(b"old"), "b": md5(b"as listed")})
+    assert memory.find({"a": md5(b"old"), "b": md5(b"newer")}) == {"a": b"old"}
+    assert memory.find({"a": md5(b"new"), "b": md5(b"as listed")}) == {}
+    memory.keep({"a": b"new"}, {"a": md5(b"new")})
+    assert memory.find({"a": md5(b"new")}) == {"a": b"new"}
+
+
 def test_a_file_that_is_never_replaced_is_found_by_its_size() -> None:
     kept_contents.keep({URL: b"four"}, {URL: "4"})
     assert kept_contents.find({URL: "4"}) == {URL: b"four"}

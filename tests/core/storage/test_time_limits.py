@@ -360,3 +360,23 @@ def test_a_file_is_whole_however_it_is_given(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(os, "read", lambda handle, most: given(handle, min(most, at_once)))
     assert local_disk.read(str(tmp_path / "x")) == bytes(range(250)) * 4
     assert local_disk.read("/proc/self/status").startswith(b"Name:")
+
+
+def test_calls_that_are_made_together_are_answered_in_order_and_each_has_the_limit() -> None:
+    began, ran = time.monotonic(), list[int]()
+    calls = [lambda number=number: time.sleep(0.2) or number for number in range(8)]
+    assert time_limits.together("store", calls, lambda: ran.append(1)) == list(range(8))
+    assert time.monotonic() - began < 1.2
+    assert ran == [1]
+
+    def stuck() -> int:
+        time_limits.calling(time.sleep, 1.0)
+        return 0
+
+    def lost() -> int:
+        raise NotFound("It is lost.", path="x")
+
+    with pytest.raises(NotFound, match="It is lost"):
+        time_limits.together("store", [lambda: 1, lost, lambda: 2])
+    with pytest.raises(Corrupt, match="did not answer"):
+        time_limits.together("silent store", [lambda: 1, stuck])

@@ -1,4 +1,4 @@
-"""Compare the EARLIEST and LATEST hints with the listing, and find the gaps in a branch's ids. Pure."""
+"""Compare the EARLIEST and LATEST hints with the listing, and find gaps in a branch's ids and stray files. Pure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from core.formats.paimon import layout
 from core.messages import told
 from core.model.codes import Fault
 from core.model.references import Problem
+from core.storage.file_systems import DirectoryEntry
 
 NUMBER = re.compile(r"-?\d{1,19}")
 AT_ENDS, MOST_ASKED = 2, 16  # unlisted files to try, each one request per read
@@ -83,3 +84,9 @@ def gaps(branch: str, ids: Sequence[int]) -> list[Problem]:
         )
         for first, last in missing
     ]
+
+
+def stray(directory: str, entry: DirectoryEntry, expected: str) -> Problem:
+    found = told("a directory" if entry.is_dir else "another file")
+    remedy = told("Snapscope ignores it and never deletes it.")
+    return Problem(layout.shown(f"{directory}/{entry.name}"), expected, found, remedy, Fault.STRAY)

@@ -1,6 +1,7 @@
 """Read reference files in parallel, and read again those that cannot be right: truncated or listed but not found.
 
-Invariant: a file that was listed but is not found when read was deleted meanwhile only if it is no longer listed.
+Invariants: a file that was listed but is not found when read was deleted meanwhile only if it is no longer listed. A
+content that was read before is used again only for the MD5 that a listing of this pass shows.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from core.errors import NotFound, SnapscopeError
 from core.formats.paimon import layout
-from core.storage import kept_contents, presence
+from core.storage import kept_contents, presence, time_limits
+from core.storage.conditional import LOCAL
 from core.storage.file_systems import DirectoryEntry
 from core.storage.size_limits import DOCUMENT
 from core.storage.store import Store
@@ -29,14 +32,30 @@ class Patience:
     store: Store
     deadline: float
     gone: Collection[str] = ()
-    listed: set[str] = field(default_factory=set)  # paths in the listings of this pass
     keeps: bool = False  # whether the local disk may answer; a change that is being run reads the store itself
+    memory: kept_contents.ReadContents | None = None  # what that change has read; without it, all is read
+    listed: set[str] = field(default_factory=set)  # paths in the listings of this pass
     checksums: dict[str, str] = field(default_factory=dict)  # of listed files
+    ahead: dict[str, list[DirectoryEntry] | None] = field(default_factory=dict)
+
+    def look_ahead(self, directories: Sequence[str], also: Callable[[], object] = lambda: None) -> None:
+        """List these directories now and run `also`, on a remote store all at the same time; `entries` returns each
+        listing once."""
+        calls: list[Callable[[], list[DirectoryEntry] | None]] = [partial(self._entries, each) for each in directories]
+        if self.store.protocol in (*LOCAL, "memory"):
+            also()
+            found = [call() for call in calls]
+        else:
+            found = time_limits.together(self.store.location, calls, also)
+        self.ahead |= zip(directories, found, strict=True)
 
     def entries(self, directory: str) -> list[DirectoryEntry] | None:
         """List a directory; None if it is absent although its parent listed it before.
 
         Raises `Corrupt` if the parent keeps listing it."""
+        return self.ahead.pop(directory) if directory in self.ahead else self._entries(directory)
+
+    def _entries(self, directory: str) -> list[DirectoryEntry] | None:
         if directory not in self.listed:
             return self._noted(directory, self.store.ls_if_there(directory))
         ends = max(self.deadline, time.monotonic() + LAG_S)
@@ -55,21 +74,25 @@ class Patience:
 
     def _noted(self, directory: str, found: list[DirectoryEntry]) -> list[DirectoryEntry]:
         self.listed.update(f"{directory}/{entry.name}" for entry in found)
-        if self.keeps and directory.rpartition("/")[2] in _KEPT:
-            self.checksums |= {f"{directory}/{each.name}": each.md5 for each in found if each.md5 is not None}
+        if self.memory is not None or (self.keeps and directory.rpartition("/")[2] in _KEPT):
+            known = {f"{directory}/{each.name}": each.md5 for each in found if each.md5 is not None}
+            self.checksums |= {path: md5 for path, md5 in known.items() if path not in self.gone}
         return found
 
     def contents(self, paths: Sequence[str], most_bytes: int = DOCUMENT) -> dict[str, bytes | SnapscopeError]:
-        """Read files; those with the listed checksum that they had when last read come from the local disk."""
-        urls = {path: self.store.url(path) for path in paths if path in self.checksums}
+        """Read files; what has the listed checksum that it had when last read comes from memory or the local disk."""
+        urls = {
+            path: path if self.memory is not None else self.store.url(path) for path in paths if path in self.checksums
+        }
         if not urls:
             return self.store.read_many(paths, most_bytes)
+        keeper = kept_contents if self.memory is None else self.memory
         listed = {url: self.checksums[path] for path, url in urls.items()}
-        kept = kept_contents.find(listed)
+        kept = keeper.find(listed)
         found = self.store.read_many([path for path in paths if urls.get(path) not in kept], most_bytes)
         new = {urls[path]: content for path, content in found.items() if path in urls and isinstance(content, bytes)}
         if new:
-            kept_contents.keep(new, listed)
+            keeper.keep(new, listed)
         return {path: kept[urls[path]] if urls.get(path) in kept else found[path] for path in paths}
 
     def read(
@@ -108,4 +131,6 @@ class Patience:
                 return parsed, contents, failed
             time.sleep(presence.PAUSE_S)
             waiting = {name: names[name] for name in failed}
+            for path in waiting.values():
+                self.checksums.pop(path, None)  # the store itself is asked again
         return parsed, contents, {}
