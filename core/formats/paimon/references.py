@@ -23,9 +23,9 @@ from core.formats.paimon.read.hints import NUMBER, gaps, left_out, number, probl
 from core.formats.paimon.read.lagging_reads import Patience
 from core.messages import clause, told
 from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
-from core.storage import kept_contents
 from core.storage.conditional import LOCAL
 from core.storage.file_systems import DirectoryEntry
+from core.storage.kept_contents import ReadContents
 from core.storage.size_limits import HINT
 from core.storage.store import Store
 
@@ -39,7 +39,7 @@ def is_table(store: Store) -> bool:
 
 
 def read(
-    store: Store, *, patience_s: float = 0.0, gone: Collection[str] = (), memory: kept_contents.ReadContents | None = None
+    store: Store, *, patience_s: float = 0.0, gone: Collection[str] = (), memory: ReadContents | None = None
 ) -> Heads:
     """List and read all references now.
 
