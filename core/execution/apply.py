@@ -13,7 +13,7 @@ import functools
 from collections.abc import Callable, Collection
 
 from core.errors import Conflict, ErrorCode, Invalid
-from core.execution import journal_versions
+from core.execution import deleted_tags, journal_versions
 from core.execution.delete_files import Receipt, refuse_contradictions
 from core.execution.grace_period import SETTLE_S, refuse_settle
 from core.execution.interpreter import Manner, Task, refuse_unready
@@ -84,13 +84,14 @@ def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], 
     effects = tuple(_bound(table, plan, each) for each in plan.effects)
     refuse_unready(table, effects)
     frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
-    document = _document(plan) | journal_versions.written(effects, plan.removes)
+    marks = deleted_tags.marks(table.store, effects)
+    document = _document(plan) | journal_versions.written(effects, plan.removes) | ({"marks": marks} if marks else {})
     run = journal.start(table.location, type(plan.change).__name__, document, plan.removes, frees)
     if all(kind == ObjectKind.METADATA for _, kind, _ in frees):  # the swap itself checks what must be unchanged
         confirm = lambda _: None  # noqa: E731
     return Task(
         table, journal, run, plan.change, plan.fingerprint, plan.now_ms, effects, plan.removes, frees,
-        tuple(each.root for each in plan.outside), confirm=confirm,
+        tuple(each.root for each in plan.outside), marks, confirm=confirm,
     )  # fmt: skip
 
 

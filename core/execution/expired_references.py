@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from core.errors import Conflict, ErrorCode, NotFound, SnapscopeError
 from core.execution.delete_files import BATCH, REMOTE_DELETERS
 from core.execution.reference_effects import References
-from core.execution.stable_read import read_or_none
+from core.execution.stable_read import read_if_there, read_or_none
 from core.formats.paimon import layout
 from core.formats.paimon.references import tag_of
 from core.messages import told
@@ -22,14 +22,18 @@ from core.storage.size_limits import DOCUMENT
 from core.storage.store import Store
 
 
-def grouped(effects: Sequence[Effect]) -> Iterator[tuple[Effect, ...]]:
-    """Yield each effect alone, but a raised hint together with the deletions of the snapshots that it hides."""
+def grouped(effects: Sequence[Effect], is_unordered: Callable[[Effect], bool]) -> Iterator[tuple[Effect, ...]]:
+    """Yield each effect alone, but a raised hint together with the deletions of the snapshots that it hides, and
+    together what is unordered."""
     at = 0
     while at < len(effects):
         first, end = effects[at], at + 1
         if isinstance(first, RaiseHint):
             below = f"{first.path.rpartition('/')[0]}/"
             while end < len(effects) and _is_deletion(effects[end], below):
+                end += 1
+        elif is_unordered(first):
+            while end < len(effects) and is_unordered(effects[end]):
                 end += 1
         yield tuple(effects[at:end])
         at = end
@@ -47,10 +51,7 @@ def delete(references: References, hint: RaiseHint, expired: Sequence[Effect]) -
     going, said = {each.path for each in deletions}, b""
     for batch in _batches(deletions, _tagged(references.store, hint)):
         said = _raised(references.store, hint, going, said)
-        if references.store.deletes_together:
-            _together(references, batch)
-        else:
-            _one_by_one(references, batch)
+        delete_batch(references, batch)
 
 
 def restore(references: References, left: Sequence[tuple[OfReference, bytes | None]]) -> list[str]:
@@ -68,7 +69,7 @@ def restore(references: References, left: Sequence[tuple[OfReference, bytes | No
     batches = _batches(deletions[::-1], _tagged(references.store, hint)) if deletions else ()
     for batch in reversed(list(batches)):
         said = _raised(references.store, hint, going, said)
-        _each(references.store, lambda each: references.store.create(each.path, each.content), batch[::-1])
+        each_of(references.store, lambda each: references.store.create(each.path, each.content), batch[::-1])
     return [each.path for each in deletions]
 
 
@@ -133,6 +134,11 @@ def _batches(deletions: Sequence[DeleteIfEqual], tagged: Collection[int] | None)
     yield batch
 
 
+def delete_batch(references: References, batch: Sequence[DeleteIfEqual]) -> None:
+    """Delete these references, each if it has the planned bytes, in any order where the store is remote."""
+    (_together if references.store.deletes_together else _one_by_one)(references, batch)
+
+
 def _together(references: References, batch: Sequence[DeleteIfEqual]) -> None:
     """Read a batch, and delete by one request what has the planned bytes."""
     contents = references.store.read_many([each.path for each in batch], DOCUMENT)
@@ -141,7 +147,10 @@ def _together(references: References, batch: Sequence[DeleteIfEqual]) -> None:
         content = contents[each.path]
         if isinstance(content, SnapscopeError) and not isinstance(content, NotFound):
             raise content
-        if references.may_delete(each, None if isinstance(content, SnapscopeError) else content):
+        found = None if isinstance(content, SnapscopeError) else content
+        if found is None and not each.while_planned:
+            found = read_if_there(references.table, each.path)
+        if references.may_delete(each, found):
             ready.append(each)
     done = references.store.delete_together([each.path for each in ready])
     references.deleted += [each.path for each in ready if each.path in done]
@@ -153,10 +162,10 @@ def _together(references: References, batch: Sequence[DeleteIfEqual]) -> None:
 
 def _one_by_one(references: References, batch: Sequence[DeleteIfEqual]) -> None:
     """Delete a batch by single requests."""
-    _each(references.store, references.delete, batch)
+    each_of(references.store, references.delete, batch)
 
 
-def _each(store: Store, act: Callable[[DeleteIfEqual], None], batch: Sequence[DeleteIfEqual]) -> None:
+def each_of(store: Store, act: Callable[[DeleteIfEqual], None], batch: Sequence[DeleteIfEqual]) -> None:
     """Act on each reference of a batch: in this order on a local disk, several at a time on a remote store."""
     if store.is_local or len(batch) < 2:
         for each in batch:

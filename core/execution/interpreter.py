@@ -7,12 +7,13 @@ batch of deleted files. In between, the table itself shows which effects have ha
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
-from core.execution import delete_files, expired_references, grace_period, metadata_swap, replanned
+from core.execution import delete_files, deleted_tags, expired_references, grace_period, metadata_swap, replanned
 from core.execution import journal as journals
 from core.execution.delete_files import Receipt, Work
 from core.execution.journal import Journal
@@ -68,6 +69,7 @@ class Task:
     removes: Sequence[tuple[str, bytes]]
     frees: Sequence[tuple[str, str, int]]
     allowed: tuple[str, ...] = ()
+    marks: deleted_tags.Marks = field(default_factory=dict)
     is_first: bool = True
     has_removed: bool = False  # an earlier attempt has finished all reference changes
     is_swept: bool = False
@@ -112,7 +114,8 @@ class Task:
             self._refuse_swept()
         restored = expired_references.restore(references, left)
         rest = [each for each in left if each[0].path not in restored]
-        return [*restored, *references.undo(rest)]
+        tags = deleted_tags.restore(references, rest, self.marks)
+        return [*restored, *tags, *references.undo([each for each in rest if each[0].path not in tags])]
 
     # reference changes ----------------------------------------------------------------------------------------------
 
@@ -125,16 +128,20 @@ class Task:
             references.created += [each.path for each in self.effects if isinstance(each, PutIfAbsent)]
             self.created = [path for commit in self._commits() for path in commit.created(commit.run())]
         else:
-            for effect, *expired in expired_references.grouped(changes(self.effects)):
-                self._do(effect, expired, references)
+            is_unordered = functools.partial(deleted_tags.is_unordered, known=self.marks)
+            for effect, *others in expired_references.grouped(changes(self.effects), is_unordered):
+                self._do(effect, others, references)
         if not self.is_swept:
             for swap in self._swaps():
                 metadata_swap.settle(self.table, swap)
 
-    def _do(self, effect: Effect, expired: Sequence[Effect], references: References) -> None:
+    def _do(self, effect: Effect, others: Sequence[Effect], references: References) -> None:
         match effect:
             case RaiseHint():
-                self._taking_back(references, lambda: expired_references.delete(references, effect, expired))
+                self._taking_back(references, lambda: expired_references.delete(references, effect, others))
+            case DeleteIfEqual() if others:
+                tags = [each for each in (effect, *others) if isinstance(each, DeleteIfEqual)]
+                self._taking_back(references, lambda: deleted_tags.delete(references, tags))
             case VerifyFiles():
                 self._verify(effect)
             case SwapMetadata() if self.is_first:
@@ -199,7 +206,9 @@ class Task:
             references.look_again()
             if any(isinstance(each, DeleteIfEqual) and each.while_planned for each in self.effects):
                 hint = next((each for each in self.effects if isinstance(each, RaiseHint)), None)
-                references.spares = replanned.spared(self.table, self.change, self.now_ms, self.removes, hint)
+                references.spares = replanned.spared(
+                    self.table, self.change, self.now_ms, self.removes, hint, self.marks
+                )
         return references
 
     def _commits(self) -> list[Commit]:

@@ -79,6 +79,7 @@ def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = (
     has_removed = any(event["what"] == journals.REMOVED for event in journal.events(run.id))
     return Task(
         table, journal, run.id, run.change, run.fingerprint, run.plan["now_ms"], effects, removes, frees, allowed,
+        run.plan.get("marks", {}),
         is_first=False, has_removed=has_removed, is_swept=run.is_swept,
     )  # fmt: skip
 

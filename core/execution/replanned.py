@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from core.execution import deleted_tags
 from core.execution.delete_files import BATCH
 from core.execution.stable_read import read_stable_references
 from core.model.actions import Change, DeleteTags, Expire
@@ -22,15 +23,22 @@ def lets_go(table: Table, change: Change, now_ms: int, history: History) -> Remo
 
 
 def spared(
-    table: Table, change: Change, now_ms: int, removes: Removes, hint: RaiseHint | None = None
+    table: Table,
+    change: Change,
+    now_ms: int,
+    removes: Removes,
+    hint: RaiseHint | None = None,
+    marks: deleted_tags.Marks | None = None,
 ) -> frozenset[str]:
     """References that were to be deleted when the run was interrupted, and no longer may be.
 
     They are deleted in order, so one that exists before a missing one was created again. With a `hint`, snapshots are
     deleted in batches, in any order within one: in the batch that was interrupted, one that exists may not have been
     deleted yet, unless another writer's snapshot follows it, since whoever creates an old snapshot again rolls back to
-    it. The rest must still be deleted by the same action planned now: a consumer may have appeared, or a rollback made
-    one of them the newest snapshot.
+    it. Tags with `marks` are deleted in any order: one that is still listed with its mark was not deleted.
+
+    The rest must still be deleted by the same action planned now: a consumer may have appeared, or a rollback made one
+    of them the newest snapshot.
     """
     heads = read_stable_references(table)
     there = [heads.references.get(path) == content for path, content in removes]
@@ -40,6 +48,9 @@ def spared(
         below, planned = f"{hint.path.rpartition('/')[0]}/", {**dict(removes), hint.first: hint.content}
         waiting |= {path for path, _ in removes[max(begin - BATCH, 0) : begin] if path.startswith(below)}
         waiting -= {path for path in waiting if path.startswith(below) and _is_followed(path, planned, heads)}
+    if marks:
+        now = deleted_tags.listed(table.store, marks.keys())
+        waiting = (waiting - marks.keys()) | {path for path in marks if now.get(path) == marks[path]}
     if not waiting:
         return frozenset(path for path, _ in removes)
     again = lets_go(table, change, now_ms, table.lasting(heads))

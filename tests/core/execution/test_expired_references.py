@@ -141,7 +141,7 @@ def test_an_undo_that_crashes_is_undone_by_the_next_one(
         for each in chance.sample(batch, len(batch)):
             act(each)
 
-    monkeypatch.setattr(expired_references, "_each", shuffled)
+    monkeypatch.setattr(expired_references, "each_of", shuffled)
     before = ground.references(table.root)
     for left in range(200):
         root = ground.copied(table.root, tmp_path / "default.db" / "again")

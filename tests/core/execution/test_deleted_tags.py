@@ -1,0 +1,140 @@
+"""Tags deleted many at a time: crashes anywhere are resumed or undone exactly, and what others created since stays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.execution import deleted_tags, recovery
+from core.execution.apply import apply
+from core.execution.journal import Journal
+from core.formats.paimon.format import PaimonFormat
+from core.formats.paimon.manifests import PaimonManifests
+from core.model.actions import Change, DeleteBranches, DeleteTags, Expire
+from core.storage.store import Store
+from core.table import Table, open_table
+from tests.support import memory_s3
+from tests.support.builders import TableBuilder
+from tests.support.execution import ground
+from tests.support.execution.dying import Death, Life, ManyStore, MortalJournal
+
+NOW = ground.LATE_MS
+NAMES = ("early", "packed", "twin", "late")
+DELETE = DeleteTags(NAMES)
+EXPIRE = Expire(retain_max=2, retain_min=2, drop_tags=NAMES)
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deleted_tags, "BATCH", 3)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> TableBuilder:
+    table = ground.small_table(ground.warehouse(tmp_path))
+    table.tag("late", 6)
+    for name in NAMES:
+        os.utime(table.root / "tag" / f"tag-{name}", (1_700_000_000, 1_700_000_000))
+    return table
+
+
+def opened(root: Path, life: Life | None = None, seed: int = 0) -> Table:
+    return Table(PaimonFormat(ManyStore(str(root), life or Life(), seed), PaimonManifests(Store(str(root)))))
+
+
+def crashed(root: Path, change: Change, left: int, seed: int) -> str | None:
+    """Run a change up to this many effects; return the run, or None if it came to its end."""
+    life = Life()
+    mortal = opened(root, life, seed)
+    plan = mortal.preview(change, NOW)
+    life.left, life.log = left, []
+    try:
+        apply(mortal, plan, settle_s=0, journal=MortalJournal(Journal().path, life))
+    except Death:
+        run = Journal().open_run(mortal.location)
+        return run.id if run else ""
+    return None
+
+
+def every_crash(table: TableBuilder, tmp_path: Path, change: Change, seed: int) -> Iterator[tuple[Path, str]]:
+    root = tmp_path / "default.db" / "again"
+    for left in range(200):
+        ground.copied(table.root, root)
+        run = crashed(root, change, left, seed)
+        if run is None:
+            return
+        if run:
+            yield root, run
+    raise AssertionError("no end was reached")
+
+
+def tags(root: Path) -> set[str]:
+    return {path.name[4:] for path in root.glob("tag/tag-*")}
+
+
+@pytest.mark.parametrize("change", [DELETE, EXPIRE, DeleteBranches(("b",))], ids=["tags", "expiry", "branch"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(
+    table: TableBuilder, tmp_path: Path, change: Change, seed: int
+) -> None:
+    clean = ground.copied(table.root, tmp_path / "default.db" / "clean")
+    assert crashed(clean, change, 1_000, seed) is None
+    crashes = 0
+    for root, run in every_crash(table, tmp_path, change, seed):
+        receipt = recovery.resume(run, open_table=lambda _, root=root: opened(root, seed=9), settle_s=0)
+        assert receipt.outcome == "done"
+        assert ground.disk(root) == ground.disk(clean)
+        assert ground.broken(root) == []
+        crashes += 1
+    assert crashes > 6
+
+
+@pytest.mark.parametrize("change", [DELETE, EXPIRE, DeleteBranches(("b",))], ids=["tags", "expiry", "branch"])
+def test_a_crash_anywhere_is_undone_exactly(table: TableBuilder, tmp_path: Path, change: Change) -> None:
+    before, undone = ground.references(table.root), 0
+    for root, run in every_crash(table, tmp_path, change, 5):
+        if not Journal().run(run).can_undo:
+            break
+        recovery.undo(run, open_table=lambda _, root=root: opened(root))
+        assert ground.references(root) == before
+        undone += 1
+    assert undone > 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tag_that_others_created_again_with_the_same_bytes_is_left_alone(
+    table: TableBuilder, tmp_path: Path, seed: int
+) -> None:
+    """Whichever of the batch that was interrupted: by the order alone nobody could tell."""
+    documents, again = ground.references(table.root), 0
+    for root, run in every_crash(table, tmp_path, DELETE, seed):
+        gone = {name for name in NAMES if name not in tags(root)}
+        if not Journal().run(run).can_undo:
+            break
+        for name in gone:
+            (root / f"tag/tag-{name}").write_bytes(documents[f"tag/tag-{name}"])
+        recovery.resume(run, open_table=lambda _, root=root: opened(root), settle_s=0)
+        assert tags(root) == gone
+        assert ground.broken(root) == []
+        again += len(gone)
+    assert again > 6
+
+
+def test_tags_far_away_are_deleted_by_one_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = ground.small_table(ground.warehouse(tmp_path)).root
+    objects = {f"t/{path}": (root / path).read_bytes() for path in ground.disk(root)}
+    names = tuple(f"n{number}" for number in range(40))
+    objects |= {f"t/tag/tag-{name}": objects["t/tag/tag-early"] for name in names}
+    monkeypatch.setattr(deleted_tags, "BATCH", 1000)
+    with memory_s3.serving(objects) as server:
+        for name, value in server.leads.items():
+            monkeypatch.setenv(name, value)
+        table = open_table(f"s3://{memory_s3.BUCKET}/t")
+        plan = table.preview(DeleteTags(names), NOW)
+        server.taken()
+        assert apply(table, plan, settle_s=0).is_exact
+        assert [method for method, _ in server.taken() if method in ("POST", "DELETE")] == ["DELETE", "POST"]
+        assert {name for name in objects if name not in server.objects} == {f"t/tag/tag-{name}" for name in names}
