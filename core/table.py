@@ -27,6 +27,7 @@ from core.model.plan import Plan
 from core.model.references import MAIN, Heads, ObjectKind
 from core.model.time_travel import UNWRITTEN, AsOf, parse_time_ms
 from core.planning import outside_roots
+from core.storage import presence
 from core.storage.store import Store
 
 Progress = table_format.Progress
@@ -123,7 +124,7 @@ class Table:
             note = codes.NOT_RUN_HERE(why=why)
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
         if unknown := plan.without_size():
-            plan = plan.with_sizes({path: self.store.size(path) for path in unknown})
+            plan = plan.with_sizes(presence.sizes(self.store, list(unknown)))
         plan = outside_roots.judged(plan, self.format.roots(history.heads), self.store)
         return dataclasses.replace(plan, effects=self.format.effects(plan, history.heads))
 
@@ -159,8 +160,9 @@ class Table:
         """Per existing version: which of these files it holds although the store does not have them."""
         held = history.objects["path"].filter(pa.array(history.held.over(history.existing)))
         found: dict[str, list[str]] = {}
-        for path in held.filter(pc.is_in(held, value_set=pa.array(list(paths), pa.string()))).to_pylist():
-            if self.store.size(path) is None:
+        asked = held.filter(pc.is_in(held, value_set=pa.array(list(paths), pa.string()))).to_pylist()
+        for path, size in presence.sizes(self.store, asked).items():
+            if size is None:
                 for holder in history.holders_of(path):
                     found.setdefault(holder.point, []).append(path)
         return found

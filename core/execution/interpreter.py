@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
@@ -39,10 +38,10 @@ from core.model.effects import (
     changes,
 )
 from core.model.references import Heads, ObjectKind
+from core.storage import presence
 from core.table import Progress, Table
 
 _REFERENCES = {ObjectKind.SNAPSHOT, ObjectKind.TAG, ObjectKind.CHANGELOG_JSON, ObjectKind.METADATA}
-_AT_ONCE = 16  # files looked up in parallel
 
 
 @dataclass(frozen=True)
@@ -247,9 +246,8 @@ class Task:
     def _refuse_swept(self) -> None:
         """Raise `Invalid` if someone else deleted files that an undo would reference again."""
         files = [path for path, kind, _ in self.frees if kind not in _REFERENCES]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            sizes = list(pool.map(self.table.store.size, files))
-        if gone := [path for path, size in zip(files, sizes, strict=True) if size is None]:
+        sizes = presence.sizes(self.table.store, files)
+        if gone := [path for path in files if sizes[path] is None]:
             raise Invalid(
                 counted(
                     len(gone),

@@ -7,8 +7,9 @@ unknown, because listings and reads may both be stale.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from core import urls
 from core.errors import Corrupt, NotFound, SnapscopeError
 from core.storage.size_limits import DOCUMENT
 from core.storage.store import Store
@@ -33,6 +34,22 @@ def read_if_there(store: Store, path: str, most_bytes: int = DOCUMENT) -> bytes 
             raise unread(path)
         time.sleep(PAUSE_S)
     return content
+
+
+def sizes(store: Store, paths: Sequence[str]) -> dict[str, int | None]:
+    """Return the size of each file in bytes, None if it is absent; in parallel where the store is remote.
+
+    Raises the error of one that is unknown."""
+    if store.is_local or len(paths) < 2:
+        return {path: store.size(path) for path in paths}
+    own = {store.full(path): path for path in paths if not urls.is_url(path)}
+    found: dict[str, int | None] = {**(store.many.sizes(own) if store.many else {})}
+
+    def ask(path: str) -> None:
+        found[path] = store.size(path)
+
+    store.each([path for path in dict.fromkeys(paths) if path not in found], ask)
+    return found
 
 
 def stays(store: Store, path: str, content: bytes) -> bool:

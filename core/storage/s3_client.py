@@ -101,6 +101,23 @@ class S3Client:
             return None
         return self._asked(lambda: self._listed(path))
 
+    def sizes(self, names: Mapping[str, str]) -> dict[str, int]:
+        """Return the sizes of objects, by name; what is left out was not found or not answered: s3fs must be asked."""
+        plain, found = [path for path in names if PLAIN.fullmatch(path)] if self.usable else [], dict[str, int]()
+        if not plain or not self._asked(lambda: True):
+            return {}
+
+        def one(path: str) -> None:
+            size = time_limits.calling(self._size, path) if self.usable else None
+            if size is not None:
+                found[names[path]] = size
+
+        def unanswered(path: str, error: Corrupt) -> None:
+            self._rests_until = time.monotonic() + REST_S
+
+        request_slots.read_each(plain, one, request_slots.of(self._url), self._seconds(), len(plain), unanswered)
+        return dict(found)
+
     def delete(self, paths: Iterable[str]) -> set[str]:
         """Delete at most 1,000 objects by one request of s3fs; return those that the store says are deleted.
 
@@ -193,6 +210,9 @@ class S3Client:
         if not all(PLAIN.fullmatch(str(each["name"])) for each in files + directories):
             return None
         return [each | {"name": f"{self.bucket}/{each['name']}"} for each in files + directories]
+
+    def _size(self, path: str) -> int | None:
+        return self._answer(lambda: self._obstore.head(self._store(), path.partition("/")[2])["size"])
 
     def _get(self, path: str, most_bytes: int) -> bytes | None:
         def get() -> bytes:

@@ -44,8 +44,8 @@ T = TypeVar("T")
 class Store:
     """A root directory and the operations allowed under it."""
 
-    _many: s3_client.S3Client | None = None
-    deletes_together = property(lambda self: self._many is not None)  # many files by one request
+    many: s3_client.S3Client | None = None  # asks for many files at once
+    deletes_together = property(lambda self: self.many is not None)
 
     def __init__(self, location: str, options: Mapping[str, Any] | None = None) -> None:
         """Open `location`: a local path, a `file:` URL or any fsspec URL. Nothing is read yet.
@@ -77,7 +77,7 @@ class Store:
         self._fs = fs
         protocol = fs.protocol
         self.protocol: str = protocol if isinstance(protocol, str) else protocol[0]
-        self._many = many
+        self.many = many
         self.root: str = os.path.realpath(root) if self.is_local else root.rstrip("/") or "/"
         self.location = self.root if self.is_local else location.rstrip("/") or "/"
 
@@ -98,7 +98,7 @@ class Store:
     def at(self, relative: str) -> Store:
         """Return a store for a directory below this root, on the same file system."""
         below = object.__new__(Store)
-        below._fs, below.protocol, below._many = self._fs, self.protocol, self._many
+        below._fs, below.protocol, below.many = self._fs, self.protocol, self.many
         below.root = self.full(relative)
         below.location = f"{self.location.rstrip('/')}/{relative}"
         return below
@@ -134,7 +134,7 @@ class Store:
         path = self.full(relative)
         for _ in range(_LISTING_ATTEMPTS):
             try:
-                found = (self._many and self._many.ls(path)) or self._asked(lambda: self._fs.ls(path, detail=True))
+                found = (self.many and self.many.ls(path)) or self._asked(lambda: self._fs.ls(path, detail=True))
             except FileNotFoundError as error:
                 # An entry that was deleted during the listing raises the same error.
                 if not self._is_there(path):
@@ -161,7 +161,7 @@ class Store:
     def ls_if_there(self, relative: str) -> list[DirectoryEntry]:
         """Like `ls`, but an absent directory has no entries: for directories that a format creates only when needed."""
         path = self.full(relative)
-        if self._many and (found := self._many.ls(path)) is not None:
+        if self.many and (found := self.many.ls(path)) is not None:
             return sorted(entries(found, path), key=lambda entry: entry.name)
         try:
             return self.ls(relative)
@@ -206,17 +206,20 @@ class Store:
         if not self._may_be_silent or len(relatives) < 2:
             return {relative: one(relative) for relative in relatives}
         full = {self.full(each): each for each in relatives}
-        answers = self._many.read(full, most_bytes, enough) if self._many else {}
+        answers = self.many.read(full, most_bytes, enough) if self.many else {}
         together = sum(len(each) for each in answers.values() if isinstance(each, bytes))
         left = [relative for relative in relatives if relative not in answers]
 
         def another(relative: str) -> None:
             answers[relative] = one(relative)
 
-        slots = request_slots.of(f"{self.protocol}://{self.root.lstrip('/').partition('/')[0]}")  # of a bucket or host
-        seconds = time_limits.limit_s()  # each call has its caller's limit
-        request_slots.read_each(left, another, slots, seconds, min(_READERS, len(left)))
+        self.each(left, another)
         return {relative: answers[relative] for relative in relatives}
+
+    def each(self, relatives: Sequence[str], act: Callable[[str], None]) -> None:
+        """Call `act` for each, in parallel, with the caller's time limit. Raises the first error."""
+        of_host = request_slots.of(f"{self.protocol}://{self.root.lstrip('/').partition('/')[0]}")  # or of a bucket
+        request_slots.read_each(relatives, act, of_host, time_limits.limit_s(), min(_READERS, len(relatives)))
 
     def size(self, relative: str) -> int | None:
         """Return the size of a file in bytes, None if it is absent. A URL names a file outside the root."""
@@ -271,9 +274,7 @@ class Store:
                 raise unwritable(directory, error) from error
 
     def create(self, relative: str, data: bytes) -> None:
-        """Create a file with its whole content atomically. Raises `Conflict` if the name is taken.
-
-        Local disk: temporary file, fsync, hard link. Memory: exclusive open. Object stores: one conditional request."""
+        """Create a file with its whole content atomically. Raises `Conflict` if the name is taken."""
         path = self.full(relative)
         try:
             if self.is_local:
@@ -328,10 +329,9 @@ class Store:
         return True
 
     def delete_together(self, relatives: Iterable[str]) -> set[str]:
-        """Delete at most 1,000 files by one request, where the store has such requests; return those that it says are
-        deleted. Every other file is left to `delete`, which finds out why."""
+        """Delete at most 1,000 files by one request, where it can; return those deleted. `delete` does the others."""
         own = {f"{self.root}/{each}": each for each in relatives if not (urls.is_url(each) or urls.climbs(each))}
-        return {own[path] for path in self._many.delete(own)} if self._many else set()
+        return {own[path] for path in self.many.delete(own)} if self.many else set()
 
     def leads_out(self, relative: str) -> bool:
         """Return whether a symbolic link in a path leads out of the root."""

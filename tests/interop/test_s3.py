@@ -73,7 +73,7 @@ def lines(place: str) -> tuple[Line, ...]:
 def slow(directory: Path) -> Store:
     """The same place through s3fs alone: the judge of the faster client."""
     found = Store(url(directory))
-    found._many = None
+    found.many = None
     return found
 
 

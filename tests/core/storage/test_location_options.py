@@ -102,8 +102,8 @@ def test_a_named_warehouse_is_reached_by_its_own_options(monkeypatch: pytest.Mon
         assert store._fs.secret == "marker-secret"
         assert [each.name for each in store.ls()] == ["a", "b"]
         assert store.read_many(["a", "b"]) == {"a": b"1", "b": b"2"}
-        assert store._many is not None
-        assert store._many.usable
+        assert store.many is not None
+        assert store.many.usable
 
 
 def test_a_catalogs_nearer_settings_come_first() -> None:

@@ -1,0 +1,47 @@
+"""Sizes of many files far away: asked at the same time, and an absent one is told from one that nobody knows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from core.errors import Corrupt
+from core.storage import presence
+from core.storage.store import Store
+from tests.support import memory_s3
+
+NAMES = [f"data/f{number}.parquet" for number in range(300)]
+ODD = "data/a b%20ä.parquet"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s3.Server]:
+    objects = {f"t/{name}": bytes(number) for number, name in enumerate([*NAMES, ODD])}
+    with memory_s3.serving(objects, delay_s=0.03) as server:
+        for name, value in server.leads.items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+def test_sizes_are_asked_in_parallel(server: memory_s3.Server) -> None:
+    store = Store(f"s3://{memory_s3.BUCKET}/t")
+    store.size(NAMES[0])
+    server.taken()
+    began = time.monotonic()
+    found = presence.sizes(store, [*NAMES, ODD, "data/none.parquet"])
+    assert time.monotonic() - began < 0.03 * len(NAMES) / 3
+    assert found == {name: number for number, name in enumerate([*NAMES, ODD])} | {"data/none.parquet": None}
+    assert server.most_at_once > 8
+    assert len(server.taken()) <= len(NAMES) + 6
+
+
+def test_a_size_that_is_refused_is_no_absent_file(server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("s3fs.S3FileSystem.retries", 1)
+    answer = server.answer
+    server.answer = lambda method, target, *rest: (  # type: ignore[method-assign]
+        (403, [], b"") if target.endswith("f7.parquet") else answer(method, target, *rest)
+    )
+    with pytest.raises(Corrupt, match="could not read this path"):
+        presence.sizes(Store(f"s3://{memory_s3.BUCKET}/t"), NAMES[:20])
