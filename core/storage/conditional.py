@@ -6,6 +6,7 @@ relies on it: some servers accept the condition of a request and ignore it.
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,19 +37,22 @@ class Guarantees:
     """What a kind of store promises.
 
     `creates`: of two clients that create one name, one is refused. `lists`: a new object is listed at once. `tests`:
-    its servers differ, so `creates` is tested before each change. None replaces or deletes only what is unchanged in
-    one request here: the object is read just before.
+    its servers differ, so `creates` is tested before each change. `renames`: no client's rename replaces a file unless
+    it asks for that. None replaces or deletes only what is unchanged in one request here: the object is read just
+    before.
     """
 
     creates: bool = False
     lists: bool = False
     tests: bool = False
+    renames: bool = False
 
 
 _TESTED = Guarantees(creates=True, lists=True, tests=True)
 _KINDS: Mapping[str, Guarantees] = {
     **dict.fromkeys((*LOCAL, "memory"), Guarantees(creates=True, lists=True)),
-    **dict.fromkeys((*S3, *GCS, *AZURE, *HDFS), _TESTED),
+    **dict.fromkeys((*S3, *GCS, *AZURE), _TESTED),
+    **dict.fromkeys(HDFS, dataclasses.replace(_TESTED, renames=True)),
 }
 
 

@@ -280,9 +280,9 @@ class IcebergFormat(Format):
                 "You opened a single metadata file, and only the table's directory or its catalog knows "
                 "which one is current"
             )
-        elif not self.store.is_local:
+        elif not (self.store.is_local or self.store.guarantees.renames):
             why = told(
-                ("A table without a catalog can be changed safely on a local disk only, not on {protocol!r}"),
+                "A table without a catalog can be changed safely on a local disk or in HDFS only, not on {protocol!r}",
                 protocol=self.store.protocol,
             )
         elif moved := moved_copy.why_read_only(self.store, read(self.store)[1]):

@@ -1,6 +1,7 @@
 """Commits: a new metadata document, derived from the current one, replaces exactly that.
 
-Invariant: for a Hadoop table one writer wins each version; the result of a write is read back, never assumed. Source:
+Invariant: for a Hadoop table one writer wins each version; the result of a write is read back, never assumed. In HDFS a
+rename to a taken name fails, Java's too; on a local disk Java's replaces the file, so we wait for it. Source:
 `HadoopTableOperations` of Iceberg 1.11.
 """
 
@@ -199,6 +200,8 @@ def publish(store: Store, found: Metadata, edit: SwapMetadata) -> str | None:
     if any(version_of(f"{DIRECTORY}/{entry.name}") == version for entry in store.ls(DIRECTORY)):
         return None
     failed: BaseException | None = None
+    if not store.is_local:
+        store.probe([DIRECTORY])
     try:
         store.create(path, content)
     except Conflict:
@@ -220,9 +223,10 @@ def repair_hint(store: Store) -> None:
 
 def _read_back(store: Store, path: str, content: bytes, failed: BaseException | None) -> None:
     try:
-        if failed is None:
+        if failed is None and not store.guarantees.renames:
             _outwait(store)
         now = store.read(path, TABLE_METADATA)
+        is_current = now == content and _is_current(store, path)
     except SnapscopeError as error:
         raise Unknown(
             told(
@@ -239,6 +243,28 @@ def _read_back(store: Store, path: str, content: bytes, failed: BaseException | 
             path=store.location,
             remedy=told("Re-check the table, then resume or undo this run."),
         )
+    if not is_current:
+        raise Unknown(
+            told("Another writer published the version of {path} at the same time; no file was deleted.", path=path),
+            path=store.location,
+            remedy=told("Re-check the table, then resume or undo this run."),
+        )
+
+
+def _is_current(store: Store, path: str) -> bool:
+    """Return whether readers find this version, or later ones that follow it, and no other file is named by it.
+
+    A plain and a compressed file have different names: both may be published where another writer changes the codec. A
+    version may also be free because it was deleted after many others, when we had read the one before.
+    """
+    names = [entry.name for entry in store.ls(DIRECTORY) if version_of(f"{DIRECTORY}/{entry.name}") == version_of(path)]
+    if any(name != path.rpartition("/")[2] for name in names):
+        return False
+    newest = find(store)[0]
+    if newest == path:
+        return True
+    later = documents.parse(store.read(newest, TABLE_METADATA), newest)
+    return any(file.rpartition("/")[2] == path.rpartition("/")[2] for _, file in later.metadata_log)
 
 
 def _outwait(store: Store) -> None:
