@@ -64,6 +64,16 @@ def remote(fs: Any, path: str, most_bytes: int, start: int | None = None) -> byt
     return data[:most_bytes]
 
 
+def server(fs: Any, location: str) -> str:
+    """Return the bucket, container or host of a location, with the server that its options name, if they do: what its
+    requests wait for. Two servers may have containers of one name."""
+    protocol, _, rest = location.partition("://")
+    named = (getattr(fs, "client_kwargs", None) or {}).get("endpoint_url")
+    named = named or getattr(fs, "endpoint_url", None) or getattr(fs, "account_name", None)
+    place = f"{protocol}://{rest.partition('/')[0]}" if rest else location
+    return masked(f"{place} ({named})" if named else place)
+
+
 def replace(fs: Any, path: str, data: bytes) -> None:
     """Write an object. If only the answer was lost, its content shows that it was written."""
     try:

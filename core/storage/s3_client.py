@@ -19,7 +19,7 @@ from fsspec import asyn  # noqa: TID251  # part of the same door to files
 
 from core.errors import Corrupt, SnapscopeError
 from core.storage import request_slots, time_limits
-from core.storage.file_systems import TooLarge, too_large
+from core.storage.file_systems import TooLarge, server, too_large
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Credential, S3Store
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PLAIN = re.compile(r"[A-Za-z0-9_.=+-]+(/[A-Za-z0-9_.=+-]+)*")  # names that no client quotes, decodes or normalises
 _IN_XML = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]+")  # names that a body in XML can have
 RENEW = dt.timedelta(minutes=5)  # how long credentials of a role are used before the session is asked again
+REQUEST_S = 30.0  # limit of one request here, whoever waits for it
 REST_S = 60.0  # how long s3fs answers alone after an error
 _KNOWN_SETTINGS = {"endpoint_url", "region_name"}  # of the client; any other changes how requests are made
 _SAME_STYLE: tuple[Mapping[str, Any], ...] = (
@@ -153,12 +154,13 @@ class S3Client:
 
     @property
     def _url(self) -> str:
-        return f"s3://{self.bucket}"
+        return server(self._fs, f"s3://{self.bucket}")
 
     def _store(self) -> S3Store:
         if self._client is None:
             meta = self._fs.s3.meta  # connects, which finds the endpoint and the region
             how: ClientConfig = {"allow_http": meta.endpoint_url.startswith("http:"), "connect_timeout": "10s"}
+            how["timeout"] = f"{min(REQUEST_S, time_limits.call_s()):g}s"  # it then gives its slot back
             if trusted := os.environ.get("AWS_CA_BUNDLE"):
                 how["root_certificate"] = Path(trusted).read_bytes()
             self._client = self._obstore.store.S3Store(

@@ -27,6 +27,7 @@ from core.storage.file_systems import (
     no_file_system,
     remote,
     replace,
+    server,
     too_large,
     unreadable,
     unwritable,
@@ -208,18 +209,17 @@ class Store:
         full = {self.full(each): each for each in relatives}
         answers = self.many.read(full, most_bytes, enough) if self.many else {}
         together = sum(len(each) for each in answers.values() if isinstance(each, bytes))
-        left = [relative for relative in relatives if relative not in answers]
 
         def another(relative: str) -> None:
             answers[relative] = one(relative)
 
-        self.each(left, another)
+        self.each([each for each in relatives if each not in answers], another)
         return {relative: answers[relative] for relative in relatives}
 
     def each(self, relatives: Sequence[str], act: Callable[[str], None]) -> None:
         """Call `act` for each, in parallel, with the caller's time limit. Raises the first error."""
-        of_host = request_slots.of(f"{self.protocol}://{self.root.lstrip('/').partition('/')[0]}")  # or of a bucket
-        request_slots.read_each(relatives, act, of_host, time_limits.limit_s(), min(_READERS, len(relatives)))
+        slots = request_slots.of(server(self._fs, self.location))
+        request_slots.read_each(relatives, act, slots, time_limits.limit_s(), min(_READERS, len(relatives)))
 
     def size(self, relative: str) -> int | None:
         """Return the size of a file in bytes, None if it is absent. A URL names a file outside the root."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import pytest
 
-from core.errors import Corrupt
+from core.errors import Corrupt, SnapscopeError
+from core.storage import request_slots
 from core.storage.request_slots import LEAST_READERS, Slots
+from core.storage.store import Store
+from tests.support import memory_s3
 
 
 class Asked:
@@ -141,3 +146,80 @@ def test_many_reads_share_the_threads() -> None:
             assert slots.readers(1_000) == 32
             with slots.read(), slots.read(), slots.read():
                 assert slots.readers(1_000) == LEAST_READERS
+
+
+# stores of which one never answers -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_slots, "IN_FLIGHT", 4)
+    monkeypatch.setattr(request_slots, "_by_store", {})
+    monkeypatch.setattr(Slots.__init__, "__defaults__", (4,))
+
+
+@contextmanager
+def silent(monkeypatch: pytest.MonkeyPatch, names: Sequence[str], hangs: str) -> Iterator[memory_s3.Server]:
+    """A server that takes requests for objects whose name begins so, and never answers them."""
+    with memory_s3.serving({f"{each}": b"x" for each in names}) as server:
+        for name, value in server.leads.items():
+            monkeypatch.setenv(name, value)
+        send = memory_s3._Connection._send
+
+        def answered(connection: memory_s3._Connection, method: str, target: str, *rest: bytes) -> None:
+            if not (connection.server is server and target.startswith(f"/{memory_s3.BUCKET}/{hangs}")):
+                send(connection, method, target, *rest)
+
+        monkeypatch.setattr(memory_s3._Connection, "_send", answered)
+        yield server
+
+
+def read_all(store: Store, names: Sequence[str]) -> list[bytes | SnapscopeError]:
+    return list(store.read_many(names).values())
+
+
+@pytest.mark.usefixtures("few")
+def test_a_store_that_never_answers_holds_no_slot_of_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Buckets of one name on two servers, as in two warehouses of the settings file."""
+    monkeypatch.setenv("SNAPSCOPE_READ_TIMEOUT", "20")
+    names = [f"n{number}" for number in range(8)]
+    with (
+        silent(monkeypatch, [f"a/{each}" for each in names], "a/n") as hangs,
+        memory_s3.serving({f"b/{each}": b"y" for each in names}) as answers,
+    ):
+        stuck = Store(f"s3://{memory_s3.BUCKET}/a", {"endpoint_url": hangs.url})
+
+        def read_in_vain() -> None:
+            with suppress(SnapscopeError):
+                read_all(stuck, names)
+
+        reading = threading.Thread(target=read_in_vain, daemon=True)
+        reading.start()
+        while not any("/a/n" in path for _, path in hangs.seen):
+            time.sleep(0.01)
+        began = time.monotonic()
+        found = read_all(Store(f"s3://{memory_s3.BUCKET}/b", {"endpoint_url": answers.url}), names)
+        assert found == [b"y"] * len(names)
+        assert time.monotonic() - began < 10
+    reading.join(60)
+
+
+@pytest.mark.usefixtures("few")
+def test_requests_that_hang_give_their_slots_back_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To whoever reads what is answered in the same bucket."""
+    monkeypatch.setenv("SNAPSCOPE_READ_TIMEOUT", "2")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setattr("s3fs.S3FileSystem.retries", 1)
+    names = [f"n{number}" for number in range(6)]
+    with silent(monkeypatch, [f"{kind}/{each}" for kind in "ab" for each in names], "a/n"):
+        failed = read_all(Store(f"s3://{memory_s3.BUCKET}/a"), names)
+        assert all(isinstance(each, Corrupt) for each in failed)
+        ends = time.monotonic() + 10
+        while True:
+            try:
+                found = read_all(Store(f"s3://{memory_s3.BUCKET}/b"), names)
+                break
+            except Corrupt:
+                assert time.monotonic() < ends, "the requests that hang still hold what others wait for"
+                time.sleep(0.2)
+        assert found == [b"x"] * len(names)
