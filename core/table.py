@@ -72,6 +72,13 @@ class Table:
         found = self.format.at_time(branch, parse_time_ms(text[len("time:") :])) if text.startswith("time:") else None
         return found or resolve(self.heads(), point, branch)
 
+    def has_snapshot(self, id: int) -> bool:
+        """Whether a snapshot of any branch has this id. Reads as few of them as decide it."""
+        found = self.format.has_snapshot(id)
+        if found is None:
+            return any(each.id == id for line in self.heads().lines for each in line.snapshots)
+        return found
+
     def history(
         self, heads: Heads | None = None, progress: Progress | None = None, *, changelogs: bool = False
     ) -> History:

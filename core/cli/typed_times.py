@@ -13,7 +13,6 @@ from core.cli.arguments import POINT, TIME, Args
 from core.cli.command import Command
 from core.errors import Invalid
 from core.model import time_input
-from core.model.references import Heads
 from core.model.time_input import AmbiguousTime, ParsedTime
 from core.table import open_table
 
@@ -43,17 +42,17 @@ def read(command: Command, args: Args) -> None:
 
 
 def _point(args: Args, spelled: str, text: str, zone: str, now_ms: int) -> str:
-    heads: Heads | None = None
-    if _DIGITS.fullmatch(text.strip()):  # a snapshot may have this id
-        heads = open_table(args.table).heads()
+    is_asked = _DIGITS.fullmatch(text.strip()) is not None
+    if is_asked and open_table(args.table).has_snapshot(int(text)):
+        return text.strip()
     try:
-        point, found = time_input.point(text, heads, zone, now_ms)
+        point, found = time_input.point(text, None, zone, now_ms)
     except AmbiguousTime as error:
         point, found = f"time:{_chosen(args, error)}", None
     if found is not None and found.is_plain and text.startswith("time:"):
         return text  # as it appears in a plan
     if found is not None:
-        _told(args, spelled, text.removeprefix("time:"), found, is_point=heads is not None)
+        _told(args, spelled, text.removeprefix("time:"), found, is_point=is_asked)
     return point
 
 

@@ -212,6 +212,10 @@ class TableFormat(Protocol):
         """Resolve a time without reading all references; None if `resolve` must do it from all of them."""
         return None
 
+    def has_snapshot(self, id: int) -> bool | None:
+        """Return whether a snapshot of any branch has this id; None if only reading all references tells."""
+        return None
+
     def pauses_s(self, heads: Heads, unread: Collection[str]) -> Sequence[float]:
         """Return the waits in seconds before checking again whether unreadable references are being deleted."""
         return ()

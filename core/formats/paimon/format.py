@@ -138,6 +138,9 @@ class PaimonFormat(TableFormat):
     def at_time(self, branch: str, time_ms: int) -> AsOf | None:
         return None if self.store.is_local else time_search.find(self.store, branch, time_ms)
 
+    def has_snapshot(self, id: int) -> bool:
+        return time_search.has_snapshot(self.store, id)
+
     def history(self, heads: Heads, progress: Progress | None, *, changelogs: bool = False) -> History:
         wide = changelogs or has_changelogs(heads)
         return histories.build(self.store, heads, self.manifests, changelogs=wide, progress=progress)

@@ -55,12 +55,12 @@ def read(
     patience = Patience(store, time.monotonic() + patience_s, gone, patience_s == 0, memory if patience_s > 0 else None)
     reader = _Reader(references, patience)
     reader.begin([MAIN])
-    main, branches = reader.line(MAIN), _branches(patience)
+    main, branches = reader.line(MAIN), branches_of(patience)
     reader.begin(branches)
     return Heads(store.location, PAIMON, (main, *map(reader.line, branches)), references)
 
 
-def _branches(patience: Patience) -> list[str]:
+def branches_of(patience: Patience) -> list[str]:
     """Return all branches but main, including those with a slash in their name, which no engine lists."""
     waiting = [
         entry.name[len("branch-") :]

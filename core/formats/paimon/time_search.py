@@ -16,12 +16,12 @@ from core.errors import SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.read.hints import number
 from core.formats.paimon.read.lagging_reads import Patience
-from core.formats.paimon.references import schema_of, snapshot_of
+from core.formats.paimon.references import branches_of, schema_of, snapshot_of
 from core.formats.paimon.time_travel import searched
 from core.messages import told
 from core.model.references import MAIN, Snapshot
 from core.model.time_travel import AsOf, in_words
-from core.storage import kept_contents
+from core.storage import kept_contents, presence
 from core.storage.size_limits import HINT
 from core.storage.store import Store
 
@@ -38,6 +38,13 @@ def find(store: Store, branch: str, time_ms: int) -> AsOf | None:
         return _answer(reading, time_ms) if reading.is_worthwhile() else None
     except SnapscopeError:  # the full read finds it again, and says what is wrong
         return None
+
+
+def has_snapshot(store: Store, id: int) -> bool:
+    """Return whether a snapshot of any branch has this id. None is read: a file of that name is one."""
+    branches = (MAIN, *branches_of(Patience(store, time.monotonic())))
+    found = presence.sizes(store, [layout.reference(each, layout.SNAPSHOT, id) for each in branches])
+    return any(size is not None for size in found.values())
 
 
 class _Reading:

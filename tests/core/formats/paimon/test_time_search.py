@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from core.cli import main
 from core.errors import NotFound
 from core.formats.paimon import layout, time_search
 from core.model.time_travel import AsOf
@@ -180,3 +181,19 @@ def test_a_local_table_is_read_in_full(tmp_path_factory: pytest.TempPathFactory)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     assert open_table(str(root)).as_of("time:1100").rule.startswith("The highest id among the 101")
+
+
+def test_digits_that_may_be_an_id_read_no_snapshot(
+    server: memory_s3.Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They read all of them to find out that none has it; a snapshot of a branch may."""
+    objects = snapshots([1_700_000_000_000 + 1_000 * each for each in range(600)])
+    holding(server, objects | snapshots([1, 2], first=1_700_000_000_001, branch="b"))
+    server.taken()
+    assert main(["as-of", PLACE, "1700000300000"]) == 0
+    shown = capsys.readouterr()
+    assert "Snapshot 301, committed" in shown.out
+    assert "No snapshot has the id 1700000300000." in shown.err
+    assert len(server.taken()) < 200
+    assert main(["as-of", PLACE, "1700000000002", "--branch", "b"]) == 0
+    assert "Snapshot 1700000000002, committed" in capsys.readouterr().out
