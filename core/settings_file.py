@@ -46,6 +46,7 @@ STORES: Mapping[str, tuple[str, ...]] = {
 _OF_ANY = ("location", "price-per-gb-month", "currency")
 CATALOGS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "paimon-jdbc": (("uri", "warehouse"), ("catalog-key", "lock-enabled")),
+    "paimon-hive": (("uri",), ("warehouse", "lock-enabled")),
     "paimon-rest": (("uri",), ("warehouse", "token")),
 }
 """By type of catalog, the keys that it needs and those that it may have."""
@@ -337,7 +338,7 @@ class _Form:
         taken = {key: self._value(f"{where}{key}", key, found[key]) for key in (*needed, *more) if key in found}
         if re.search(r"(?i)//[^/]*@|[?&;](user|password|token)=", str(taken["uri"])):
             raise self.wrong(f"{where}uri", told("a URL without credentials, which belong under keys of their own"))
-        if kind == "paimon-jdbc":  # a REST server calls its warehouses as it likes
+        if kind != "paimon-rest" and "warehouse" in taken:  # a REST server calls its warehouses as it likes
             place = str(taken["warehouse"])
             near = warehouses.get(place)
             taken["warehouse"] = near.location if near else self._location(f"{where}warehouse", place)

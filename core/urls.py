@@ -22,6 +22,15 @@ def is_url(path: str) -> bool:
     return _URL.match(path) is not None
 
 
+def is_object_store(location: str) -> bool:
+    """Whether Paimon takes the store of a location for an object store, where writers lock by default.
+
+    Source: `ResolvingFileIO.isObjectStore`, `FileIOUtils.isObjectStore` of Paimon 1.4.
+    """
+    scheme, separator, _ = location.partition("://")
+    return bool(separator) and scheme.lower() not in ("file", "hdfs", "webhdfs", "viewfs")
+
+
 def climbs(path: str) -> bool:
     """Whether it contains a parent step (`..`), or a character that some systems treat as one."""
     return ".." in path.split("/") or "\\" in path or "\0" in path

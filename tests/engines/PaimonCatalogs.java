@@ -42,6 +42,19 @@ public class PaimonCatalogs {
                     write(catalog, Identifier.fromString(words[2]), Integer.parseInt(words[3]));
                 }
                 break;
+            case "refer":
+                try (Catalog catalog = open(words[1])) {
+                    FileStoreTable table = (FileStoreTable) catalog.getTable(Identifier.fromString(words[2]));
+                    table.createTag(words[3], Long.parseLong(words[4]));
+                    table.createBranch(words[5], words[3]);
+                }
+                break;
+            case "tags":
+                try (Catalog catalog = open(words[1])) {
+                    FileStoreTable table = (FileStoreTable) catalog.getTable(Identifier.fromString(words[2]));
+                    System.out.println(String.join(",", table.tagManager().allTagNames()));
+                }
+                break;
             case "rows":
                 try (Catalog catalog = open(words[1])) {
                     rows((FileStoreTable) catalog.getTable(Identifier.fromString(words[2])));

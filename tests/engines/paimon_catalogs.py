@@ -24,13 +24,18 @@ VERSION = "1.4.2"
 WAREHOUSE, PREFIX = "main", "lake"  # what the REST server calls its only warehouse, and the prefix that it asks for
 
 
+def _pyspark() -> list[Path]:
+    """Hadoop's client, and all that the client of a Hive Metastore takes: PySpark brings them."""
+    return [*(first := from_pyspark()), *sorted(set(first[0].parent.glob("*.jar")) - set(first))]
+
+
 @functools.cache
 def _class_path() -> str:
     words = ["dependency:copy", f"-Dpaimon.artifact={RELEASES[VERSION]}", f"-Dpaimon.version={VERSION}", "-Djars={}"]
     beside = fetched(
         "paimon-catalogs", HERE / "catalogs-pom.xml", ["dependency:copy-dependencies", "-DoutputDirectory={}"]
     )
-    jars = [*beside, *fetched(f"paimon-{VERSION}", POM, words), *from_pyspark()]
+    jars = [*beside, *fetched(f"paimon-{VERSION}", POM, words), *_pyspark()]
     return compiled("classes-catalogs", HERE / "PaimonCatalogs.java", jars, lambda _: None, VERSION)
 
 
@@ -44,6 +49,11 @@ def _run(*words: str) -> list[str]:
     if done.returncode:
         raise RuntimeError(done.stderr)
     return done.stdout.splitlines()
+
+
+def hive(uri: str, warehouse: str | os.PathLike[str], *more: str) -> str:
+    """The options of a catalog in a Hive Metastore."""
+    return ",".join(["metastore=hive", f"uri={uri}", f"warehouse={os.fspath(warehouse)}", *more])
 
 
 def jdbc(database: Path, warehouse: str | os.PathLike[str], *more: str) -> str:
@@ -61,6 +71,17 @@ def write(options: str, table: str, commits: int) -> tuple[str, str, str]:
     commits, and whether a lock is taken."""
     location, how, lock = _run("write", options, table, str(commits))
     return location, how, lock
+
+
+def refer(options: str, table: str, tag: str, snapshot: int, branch: str) -> None:
+    """Create a tag of a snapshot, and a branch from it."""
+    _run("refer", options, table, tag, str(snapshot), branch)
+
+
+def tags(options: str, table: str) -> list[str]:
+    """The names of a table's tags, sorted."""
+    (found,) = _run("tags", options, table)
+    return sorted(filter(None, found.split(",")))
 
 
 def create_databases(options: str, *names: str) -> None:

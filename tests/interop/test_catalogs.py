@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from core import settings_file
 from core.catalog import list_tables
-from core.errors import Corrupt, NotFound, Unsupported
+from core.errors import Conflict, Corrupt, NotFound, Unsupported
 from core.execution.apply import apply
-from core.model.actions import CreateTag, Expire
+from core.formats.paimon.catalogs import hive
+from core.model.actions import CreateTag, Expire, Truncate
 from core.table import open_table
 from tests.engines import paimon_catalogs as engine
 from tests.engines.java import Missing
+from tests.engines.metastore import Metastore
 from tests.support import command_line
+
+if TYPE_CHECKING:
+    from core.table import Table
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -85,3 +93,85 @@ def test_a_rest_catalog_is_listed_and_its_tables_are_read_only(tmp_path: Path) -
         with pytest.raises(Corrupt, match="HTTP 401") as told:
             list_tables("paimon://meta")
         assert "wrong-secret" not in f"{told.value} {vars(told.value)}"
+
+
+@pytest.fixture(scope="module")
+def metastore(catalogs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
+    with Metastore(tmp_path_factory.mktemp("hive") / "metastore") as running:
+        yield running
+
+
+def files(table: Table) -> set[str]:
+    return {str(path) for path in Path(table.store.location).rglob("*") if path.is_file()}
+
+
+def test_a_hive_catalog_is_listed_and_its_tables_are_changed(tmp_path: Path, metastore: Metastore) -> None:
+    """Without a lock, its writers commit as those of a warehouse without a catalog."""
+    options = engine.hive(metastore.uri, tmp_path / "w")
+    engine.create_databases(options, "empty")
+    location, how, lock = engine.write(options, "shop.orders", 3)
+    assert (how, lock) == ("RenamingSnapshotCommit", "no lock")
+    engine.refer(options, "shop.orders", "theirs", 2, "dev")
+    configure("type = 'paimon-hive'", f"uri = '{metastore.uri}'")
+    found = list_tables("paimon://meta")
+    assert [(each.title, each.location) for each in found.tables] == [("shop.orders", "paimon://meta/shop/orders")]
+    assert list_tables("paimon://meta/empty").tables == ()
+    table = open_table("paimon://meta/shop/orders")
+    assert table.location == location.removeprefix("file:"), "one key for locks and the journal, however it was opened"
+    heads = table.heads()
+    assert [each.name for each in heads.main.tags] == ["theirs"]
+    assert [each.branch for each in heads.lines] == ["main", "dev"]
+    apply(table, table.preview(CreateTag("v1", 3), 0), settle_s=0)
+    apply(table, table.preview(Expire(retain_max=1, retain_min=1), 1 << 50), settle_s=0)
+    engine.write(options, "shop.orders", 1)
+    assert engine.tags(options, "shop.orders") == ["theirs", "v1"]
+    assert engine.rows(options, "shop.orders") == [0, 0, 1, 2]
+    assert engine.rows(options, "shop.orders$branch_dev") == [0, 1]
+    for missing in ("paimon://meta/none/t", "paimon://meta/shop/none", "paimon://meta/shop"):
+        with pytest.raises(NotFound):
+            open_table(missing)
+    with pytest.raises(NotFound):
+        list_tables("paimon://meta/none")
+
+
+def test_commits_to_a_table_of_a_hive_catalog_take_its_lock(
+    tmp_path: Path, metastore: Metastore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock that Java Paimon takes, which keeps its writers out as they keep us out."""
+    options = engine.hive(metastore.uri, tmp_path / "w", "lock.enabled=true", "lock-acquire-timeout=2s")
+    location, how, lock = engine.write(options, "shop.locked", 3)
+    assert (how, lock) == ("RenamingSnapshotCommit", "lock")
+    configure("type = 'paimon-hive'", f"uri = '{metastore.uri}'", "lock-enabled = true")
+    by_path = open_table(location.removeprefix("file:"))
+    with pytest.raises(Unsupported, match=r"take the lock of the catalog meta\. Open it as paimon://meta/shop/locked"):
+        apply(by_path, by_path.preview(Truncate(), 0), settle_s=0)
+    table = open_table("paimon://meta/shop/locked")
+    assert table.location == table.heads().location == "paimon://meta/shop/locked"
+    plan = table.preview(Truncate(), 0)
+    assert not any("lock" in each.text for each in plan.warnings)
+    before = files(table)
+    catalog = settings_file.current().catalogs["meta"]
+    monkeypatch.setattr(hive, "LOCK_S", 1.0)
+    with hive.locked(catalog, hive.table(catalog, "shop", "locked")):
+        with pytest.raises(Conflict, match=r"Another writer holds the lock of shop\.locked"):
+            apply(table, plan, settle_s=0)
+        with pytest.raises(RuntimeError, match="Acquire lock failed"):
+            engine.write(options, "shop.locked", 1)
+    assert {path for path in files(table) - before if "/snapshot/" in path} == set()
+    assert engine.rows(options, "shop.locked") == [0, 1, 2]
+    apply(table, table.preview(CreateTag("v1", 3), 0), settle_s=0)
+    apply(table, table.preview(Truncate(), 0), settle_s=0)
+    assert engine.rows(options, "shop.locked") == []
+    engine.write(options, "shop.locked", 1)
+    assert engine.rows(options, "shop.locked") == [0]
+    assert engine.tags(options, "shop.locked") == ["v1"]
+
+
+def test_a_metastore_that_does_not_answer_changes_nothing(tmp_path: Path) -> None:
+    location, _, _ = engine.write(f"metastore=filesystem,warehouse={tmp_path}/plain", "shop.orders", 1)
+    configure("type = 'paimon-hive'", "uri = 'thrift://127.0.0.1:1'", "lock-enabled = true")
+    with pytest.raises(Corrupt, match="did not answer"):
+        list_tables("paimon://meta")
+    table = open_table(location)
+    with pytest.raises(Unsupported, match=r"It cannot be determined .* did not answer.* Nothing was changed"):
+        apply(table, table.preview(CreateTag("v1", 1), 0), settle_s=0)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from core import settings_file
 from core.errors import ErrorCode, NotFound, SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.capabilities import PAIMON
-from core.formats.paimon.catalogs import jdbc, rest
+from core.formats.paimon.catalogs import hive, jdbc, owners, rest
 from core.formats.paimon.locations import SCHEME, parts, url
+from core.formats.paimon.write import catalog_lock
 from core.formats.table_format import Listing, TableRef
 from core.messages import told
 from core.model.codes import Fault
@@ -60,11 +62,14 @@ def opened(location: str) -> tuple[Store, str | None]:
     """
     catalog, database, name = parts(location)
     found, schema = named(catalog), None
+    own: str | None
     if not name:
         raise missing(location)
     if found.type == rest.TYPE:
         path, schema = rest.Client(found).table(database, name)
         store, own = Store.named(path), url(catalog, database, name)
+    elif found.type == hive.TYPE:
+        store, own = _in_metastore(found, hive.table(found, database, name))
     elif (database, name) in jdbc.tables(found):
         store, own = Store.named(jdbc.location(found, database, name)), None
     else:
@@ -83,8 +88,19 @@ def opened(location: str) -> tuple[Store, str | None]:
 
 
 def why_not_here(store: Store, name: str | None) -> str | None:
-    """Return why a table cannot be changed here: `name` in a REST catalog, or the lock of a JDBC catalog; else None."""
-    return rest.why_not_here(parts(name)[0]) if name else jdbc.why_not_here(store)
+    """Return why a table cannot be changed here: `name` is in a REST catalog, or another catalog commits; else None."""
+    if not name:
+        return jdbc.why_not_here(store) or owners.why_not_here(store)
+    catalog = named(parts(name)[0])
+    return rest.why_not_here(catalog.name) if catalog.type == rest.TYPE else None
+
+
+def _in_metastore(catalog: NamedCatalog, entry: hive.HiveTable) -> tuple[Store, str | None]:
+    """Return where a table lies, and its name if commits take the lock of its catalog."""
+    assert entry.location is not None
+    store, is_locked = Store.named(entry.location), hive.is_locked(catalog, entry.location)
+    catalog_lock.learn(store, partial(hive.locked, catalog, entry) if is_locked else None)
+    return store, url(catalog.name, entry.database, entry.name) if is_locked else None
 
 
 def missing(location: str) -> NotFound:
@@ -116,7 +132,8 @@ def _of_all() -> Listing:
 
 def _tables(catalog: NamedCatalog, only: str) -> Iterator[TableRef | Problem]:
     """Yield the tables of one catalog, in one database if it is given, and what cannot be listed or used."""
-    return _of_server(catalog, only) if catalog.type == rest.TYPE else _of_database(catalog, only)
+    kinds = {rest.TYPE: _of_server, hive.TYPE: _of_metastore, jdbc.TYPE: _of_database}
+    return kinds[catalog.type](catalog, only)
 
 
 def _of_server(catalog: NamedCatalog, only: str) -> Iterator[TableRef | Problem]:
@@ -131,6 +148,19 @@ def _of_server(catalog: NamedCatalog, only: str) -> Iterator[TableRef | Problem]
             continue
         for name in names:
             yield TableRef(database, name, url(catalog.name, database, name), PAIMON.format)
+
+
+def _of_metastore(catalog: NamedCatalog, only: str) -> Iterator[TableRef | Problem]:
+    for database in [only] if only else hive.databases(catalog):
+        try:
+            tables = hive.tables(catalog, database)
+        except SnapscopeError as error:
+            if only:
+                raise
+            yield Problem(database, told("a database that can be listed"), error.message, code=Fault.UNLISTED)
+            continue
+        for each in tables:
+            yield TableRef(each.database, each.name, url(catalog.name, each.database, each.name), PAIMON.format)
 
 
 def _of_database(catalog: NamedCatalog, only: str) -> Iterator[TableRef | Problem]:

@@ -22,6 +22,7 @@ from core.errors import Corrupt, NotFound, Unsupported
 from core.messages import told
 from core.settings_file import NamedCatalog, masked
 from core.storage.store import Store
+from core.urls import is_object_store
 
 TYPE = "paimon-jdbc"
 _SQLITE = re.compile(r"jdbc:sqlite:(?:file:)?(/[^?]*)(?:\?.*)?")
@@ -67,7 +68,7 @@ def why_not_here(store: Store) -> str | None:
         base = warehouse(catalog)
         is_local = "://" not in base
         root = settings_file.plain(Store(base).location if is_local else base)
-        is_locked = catalog.options.get(_LOCKED, not is_local)
+        is_locked = catalog.options.get(_LOCKED, is_object_store(base))
         if is_locked and f"{settings_file.plain(store.location)}/".startswith(f"{root}/"):
             return told(
                 "Writers of the catalog {name} take its lock (lock.enabled), which Snapscope does not take.",

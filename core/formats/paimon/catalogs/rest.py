@@ -71,14 +71,31 @@ class Client:
             raise self._odd(where, told("a table with its path and schemaId"))
         return path, schema
 
+    def paths(self, database: str) -> list[tuple[str, str]]:
+        """Return the names and paths of a database's tables. Raises `NotFound` if there is no such database."""
+        where = f"{self._base}/databases/{quote(database, safe='')}/table-details"
+        found = []
+        for each in self._pages(where, "tableDetails"):
+            name, path = (each.get("name"), each.get("path")) if isinstance(each, dict) else (None, None)
+            if not isinstance(name, str) or not isinstance(path, str):
+                raise self._odd(where, told("tables with their names and paths"))
+            found.append((name, path))
+        return found
+
     def _names(self, where: str, key: str) -> Iterator[str]:
+        for each in self._pages(where, key):
+            if not isinstance(each, str):
+                raise self._odd(where, told("a list of names"))
+            yield each
+
+    def _pages(self, where: str, key: str) -> Iterator[Any]:
         page, seen = "", set[str]()
         for _ in range(MOST_PAGES):
             found = self._get(where, {"pageToken": page} if page else {})
-            names = found.get(key) or []
-            if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+            some = found.get(key) or []
+            if not isinstance(some, list):
                 raise self._odd(where, told("a list of names"))
-            yield from names
+            yield from some
             page = found.get("nextPageToken") or ""
             if not page:
                 return

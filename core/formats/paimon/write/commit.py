@@ -17,7 +17,7 @@ from typing import Any
 
 from core.errors import Conflict, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats.paimon import binary_row, layout, references, schema_evolution
-from core.formats.paimon.write import commit_base, documents, manifest_encoding, manifest_merging
+from core.formats.paimon.write import catalog_lock, commit_base, documents, manifest_encoding, manifest_merging
 from core.formats.paimon.write.manifest_encoding import NewDataFile, Record
 from core.formats.paimon.write.publish import Head, publish, read_head, read_schema
 from core.formats.table_format import Unknown
@@ -155,9 +155,10 @@ def run(store: Store, change: CommitChange, stamp: Stamp) -> Snapshot:
             if (done := draft.landed(head)) is not None:
                 return done
             path, content = draft.write(head)
-            draft.is_open = False
             try:
-                is_ours = publish(store, path, content)
+                with catalog_lock.held(store):
+                    draft.is_open = False
+                    is_ours = publish(store, path, content)
             except Unknown as error:
                 draft.unsure[path], draft.written, draft.is_sure = (content, error), [], False
                 continue

@@ -11,7 +11,7 @@ from typing import Any
 from core.errors import Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats import columnar
 from core.formats.paimon import binary_row, layout, references
-from core.formats.paimon.write import documents, manifest_encoding
+from core.formats.paimon.write import catalog_lock, documents, manifest_encoding
 from core.formats.paimon.write.manifest_encoding import Record
 from core.formats.paimon.write.publish import Head, snapshot_ids
 from core.messages import told
@@ -155,8 +155,9 @@ def has_own_creates(store: Store) -> bool:
     """Return whether the writers of every engine create snapshots exclusively on this store.
 
     In HDFS they rename a temporary file, which replaces none (Java Paimon: `RenamingSnapshotCommit`, without a lock).
+    Writers that hold the lock of their catalog, as commits here then do, are alone.
     """
-    return store.is_local or store.protocol in (*HDFS, "memory")
+    return store.is_local or store.protocol in (*HDFS, "memory") or catalog_lock.is_known(store)
 
 
 def unlocked(store: Store, branch: str, snapshots: Iterable[Snapshot]) -> Unsupported | None:

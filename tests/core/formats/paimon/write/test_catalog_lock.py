@@ -1,0 +1,57 @@
+"""The lock of a Hive catalog, in a Metastore of a few lines; a real one is asked in tests/interop."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import Conflict
+from core.execution.apply import apply
+from core.formats.paimon.catalogs import hive
+from core.formats.paimon.write import catalog_lock, commit
+from core.formats.paimon.write.commit import CommitChange, Stamp
+from core.model.actions import CreateTag
+from core.storage.store import Store
+from core.table import open_table
+from tests.support.builders import TableBuilder
+from tests.support.formats.paimon.metastore import Metastore, configure, lake, names, server
+
+__all__ = ["lake", "server"]  # fixtures
+
+
+def test_a_commit_takes_the_lock_and_gives_it_back(server: Metastore, lake: TableBuilder) -> None:
+    configure(server.uri, "lock-enabled = true")
+    found = open_table("paimon://meta/shop/orders")
+    assert found.location == "paimon://meta/shop/orders"
+    apply(found, found.preview(CreateTag("v9", 2), 0), settle_s=0)
+    assert server.asked == [], "no engine locks for a tag"
+    during: list[object] = []
+    server.unlock, before = lambda rqst: (during.append(names(lake)), before(rqst))[1], server.unlock  # type: ignore[method-assign]
+    stamp = Stamp(5000, iter(f"u{each}" for each in range(9)).__next__, user="me", identifier=1)
+    made = commit.run(found.store, CommitChange("OVERWRITE", None, (), lambda *_: [], refuse=lambda _: None), stamp)
+    assert (made.id, server.asked) == (5, ["lock", "unlock"])
+    assert "snapshot-5" in str(during[0]), "it was published before the lock was given back"
+    assert server.held == {}
+
+
+def test_another_writers_lock_is_waited_for(
+    server: Metastore, lake: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(server.uri, "lock-enabled = true")
+    found = open_table("paimon://meta/shop/orders")
+    before = names(lake)
+    server.held["shop", "orders"] = 99
+    monkeypatch.setattr(hive, "LOCK_S", 0.2)
+    stamp = Stamp(5000, iter(f"u{each}" for each in range(9)).__next__, user="me", identifier=1)
+    with pytest.raises(Conflict, match=r"Another writer holds the lock of shop\.orders"):
+        commit.run(found.store, CommitChange("OVERWRITE", None, (), lambda *_: [], refuse=lambda _: None), stamp)
+    assert names(lake) == before, "nothing is left of it"
+    assert server.held == {("shop", "orders"): 99}, "and the other's lock stands"
+
+
+def test_the_lock_of_a_table_is_forgotten_when_its_catalog_has_none(server: Metastore, lake: TableBuilder) -> None:
+    configure(server.uri, "lock-enabled = true")
+    store = open_table("paimon://meta/shop/orders").store
+    assert catalog_lock.is_known(store)
+    configure(server.uri)
+    open_table("paimon://meta/shop/orders")
+    assert not catalog_lock.is_known(Store(str(lake.root)))
