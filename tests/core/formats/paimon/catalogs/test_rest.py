@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -20,41 +16,10 @@ from core.execution.apply import apply
 from core.formats.paimon.catalogs import rest
 from core.model.actions import CreateTag
 from core.table import open_table
+from tests.support.formats.paimon.rest_catalog import Server, serving
 from tests.support.formats.paimon.tables import four_commits
 
 TOKEN = "marker-secret"
-Answer = Callable[[str, dict[str, str]], tuple[int, Any]]
-
-
-class Server(ThreadingHTTPServer):
-    """Answers by `answer`; `asked` are (method, path with query, headers)."""
-
-    daemon_threads = True
-    answer: Answer
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.asked: list[tuple[str, str, dict[str, str]]] = []
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self) -> None:
-        self.server.asked.append((self.command, self.path, dict(self.headers)))
-        parts = urlsplit(self.path)
-        status, found = self.server.answer(parts.path, {name: each[0] for name, each in parse_qs(parts.query).items()})
-        content = found if isinstance(found, bytes) else json.dumps(found).encode()
-        self.send_response(status)
-        if status == 307:
-            self.send_header("Location", found)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 def missing(kind: str) -> tuple[int, Any]:
@@ -87,14 +52,9 @@ def server(tmp_path: Path) -> Iterator[Server]:
                 return missing("TABLE")
         return missing("DATABASE")
 
-    with Server() as found:
-        found.answer = answer
-        thread = threading.Thread(target=found.serve_forever)
-        thread.start()
+    with serving(answer) as found:
         configure(found.url)
         yield found
-        found.shutdown()
-        thread.join()
 
 
 def configure(url: str, *more: str) -> None:
