@@ -34,7 +34,7 @@ WAREHOUSE, CATALOG = "warehouse", "catalog"
 SECRETS = ("secret-key", "session-token", "account-key", "sas-token", "connection-string", "token", "password")
 _REFERENCES = ("env", "file")
 _TEXTS = ("endpoint", "region", "profile", "access-key", "account", "credentials-file")
-_FLAGS = ("path-style", "anonymous", "lock-enabled")
+_FLAGS = ("path-style", "anonymous", "lock-enabled", "data-token-enabled")
 _KEYS = ("endpoint", "access-key", "secret-key", "session-token")
 STORES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("s3", "s3a"), ("region", "path-style", "profile", "anonymous", *_KEYS)),
@@ -47,7 +47,7 @@ _OF_ANY = ("location", "price-per-gb-month", "currency")
 CATALOGS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "paimon-jdbc": (("uri", "warehouse"), ("catalog-key", "lock-enabled")),
     "paimon-hive": (("uri",), ("warehouse", "lock-enabled")),
-    "paimon-rest": (("uri",), ("warehouse", "token")),
+    "paimon-rest": (("uri",), ("warehouse", "token", "data-token-enabled")),
 }
 """By type of catalog, the keys that it needs and those that it may have."""
 _EXAMPLE = "{ env = 'NAME' } / { file = 'PATH' }"
@@ -158,6 +158,12 @@ def plain(location: str) -> str:
     protocol, separator, path = location.partition("://")
     is_s3 = protocol in ("s3a", "s3n")
     return f"{'s3' if is_s3 else protocol}{separator}{path}".rstrip("/")
+
+
+def conceal(secret: str) -> None:
+    """Leave a secret that a catalog lent out of all messages."""
+    with _lock:
+        _revealed.add(secret)
 
 
 def masked(text: str) -> str:

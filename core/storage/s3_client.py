@@ -177,17 +177,19 @@ class S3Client:
 
     def _credentials(self) -> S3Credential:
         """Return the credentials that s3fs uses; those of a session are asked again every few minutes."""
-        key, secret, token = (
-            (self._fs.key, self._fs.secret, self._fs.token)
+        key, secret, token, ends = (
+            (self._fs.key, self._fs.secret, self._fs.token, None)
             if self._fs.key
             else asyn.sync(self._fs.loop, self._of_the_session)
         )
         until = dt.datetime.now(dt.UTC) + RENEW
+        until = until if ends is None else min(until, ends)
         return {"access_key_id": key, "secret_access_key": secret, "token": token, "expires_at": until}
 
-    async def _of_the_session(self) -> tuple[str, str, str | None]:
-        found = await (await self._fs.session.get_credentials()).get_frozen_credentials()
-        return found.access_key, found.secret_key, found.token
+    async def _of_the_session(self) -> tuple[str, str, str | None, dt.datetime | None]:
+        session = await self._fs.session.get_credentials()
+        found = await session.get_frozen_credentials()
+        return found.access_key, found.secret_key, found.token, getattr(session, "_expiry_time", None)
 
     def _answer(self, ask: Callable[[], T]) -> T | None:
         """Return what obstore answers; None if s3fs must be asked: for what was not found, and after any error."""

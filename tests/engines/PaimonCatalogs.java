@@ -13,6 +13,7 @@ import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.options.Options;
 import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.rest.RESTCatalogServer;
+import org.apache.paimon.rest.RESTToken;
 import org.apache.paimon.rest.auth.BearTokenAuthProvider;
 import org.apache.paimon.rest.responses.ConfigResponse;
 import org.apache.paimon.schema.Schema;
@@ -28,7 +29,7 @@ public class PaimonCatalogs {
     public static void main(String[] words) throws Exception {
         switch (words[0]) {
             case "serve":
-                serve(words[1], words[2]);
+                serve(words);
                 break;
             case "databases":
                 try (Catalog catalog = open(words[1])) {
@@ -66,13 +67,17 @@ public class PaimonCatalogs {
         System.exit(0);
     }
 
-    private static Catalog open(String options) {
+    private static Catalog open(String text) {
+        return CatalogFactory.createCatalog(CatalogContext.create(Options.fromMap(options(text))));
+    }
+
+    private static Map<String, String> options(String text) {
         Map<String, String> found = new LinkedHashMap<>();
-        for (String each : options.split(",")) {
+        for (String each : text.split(",")) {
             int at = each.indexOf('=');
             found.put(each.substring(0, at), each.substring(at + 1));
         }
-        return CatalogFactory.createCatalog(CatalogContext.create(Options.fromMap(found)));
+        return found;
     }
 
     /** Creates the table if it is missing, and makes that many commits of one row. Prints how it commits. */
@@ -109,13 +114,17 @@ public class PaimonCatalogs {
     }
 
     /** Runs until the other side closes its end. */
-    private static void serve(String directory, String token) throws Exception {
+    private static void serve(String[] words) throws Exception {
         Map<String, String> defaults = new LinkedHashMap<>();
         defaults.put("header.X-From", "server");
         defaults.put("prefix", "lake");
         ConfigResponse config = new ConfigResponse(defaults, new LinkedHashMap<>());
         RESTCatalogServer server =
-                new RESTCatalogServer(directory, new BearTokenAuthProvider(token), config, "main");
+                new RESTCatalogServer(words[1], new BearTokenAuthProvider(words[2]), config, "main");
+        if (words.length > 3) {
+            RESTToken lent = new RESTToken(options(words[4]), Long.parseLong(words[5]));
+            server.setDataToken(Identifier.fromString(words[3]), lent);
+        }
         server.start();
         System.out.println(server.getUrl());
         while (System.in.read() >= 0) {}

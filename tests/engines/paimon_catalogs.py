@@ -95,10 +95,13 @@ def rows(options: str, table: str) -> list[int]:
 
 
 @contextmanager
-def rest_server(directory: Path, token: str) -> Iterator[str]:
-    """Yield the URL of a REST catalog server whose tables lie in a directory."""
+def rest_server(directory: Path, token: str, *lends: str) -> Iterator[str]:
+    """Yield the URL of a REST catalog server whose tables lie in a directory.
+
+    `lends`: a table, and the options and end in milliseconds of the token that the server lends for it.
+    """
     with subprocess.Popen(
-        _command("serve", str(directory), token), stdin=-1, stdout=-1, stderr=-3, text=True
+        _command("serve", str(directory), token, *lends), stdin=-1, stdout=-1, stderr=-3, text=True
     ) as server:
         assert server.stdin is not None
         assert server.stdout is not None

@@ -29,7 +29,8 @@ def running(directory: Path) -> Iterator[str]:
     settings = directory / "s3proxy.conf"
     settings.write_text(
         f"s3proxy.endpoint={url}\ns3proxy.authorization=aws-v2-or-v4\ns3proxy.identity={KEY}\n"
-        f"s3proxy.credential={SECRET}\njclouds.provider=filesystem-nio2\njclouds.filesystem.basedir={directory}\n"
+        f"s3proxy.credential={SECRET}\ns3proxy.ignore-unknown-headers=true\n"  # x-amz-security-token is one
+        f"jclouds.provider=filesystem-nio2\njclouds.filesystem.basedir={directory}\n"
     )
     log = directory / "s3proxy.log"
     with log.open("w") as out:

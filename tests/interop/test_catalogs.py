@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from core import settings_file
 from core.catalog import list_tables
 from core.errors import Conflict, Corrupt, NotFound, Unsupported
 from core.execution.apply import apply
-from core.formats.paimon.catalogs import hive
+from core.formats.paimon.catalogs import hive, rest
 from core.model.actions import CreateTag, Expire, Truncate
 from core.table import open_table
 from tests.engines import paimon_catalogs as engine
@@ -62,7 +63,9 @@ def test_a_jdbc_catalog_is_listed_and_its_tables_are_changed(tmp_path: Path) -> 
 def test_a_rest_catalog_is_listed_and_its_tables_are_read_only(tmp_path: Path) -> None:
     """On the server of Paimon's own tests, which decides about commits."""
     (tmp_path / "w").mkdir()
-    with engine.rest_server(tmp_path / "w", "marker-secret") as url:
+    lent, until = {"fs.s3a.access-key": "k", "fs.s3a.secret-key": "marker-lent"}, 1 << 45
+    words = ",".join(f"{key}={value}" for key, value in lent.items())
+    with engine.rest_server(tmp_path / "w", "marker-secret", "shop.orders", words, str(until)) as url:
         options = engine.rest(url, "marker-secret")
         engine.create_databases(options, "empty", "a b")
         location, how, _ = engine.write(options, "shop.orders", 3)
@@ -84,6 +87,14 @@ def test_a_rest_catalog_is_listed_and_its_tables_are_read_only(tmp_path: Path) -
         with pytest.raises(Unsupported, match="through the catalog meta, which Snapscope only reads"):
             apply(table, plan, settle_s=0)
         assert not (Path(location) / "tag").exists()
+        by_path = open_table(location)
+        said = "through the catalog meta, which Snapscope only reads. Its name there is paimon://meta/shop/orders"
+        with pytest.raises(Unsupported, match=re.escape(said)):
+            apply(by_path, by_path.preview(CreateTag("v1", 2), 0), settle_s=0)
+        elsewhere, _, _ = engine.write(f"metastore=filesystem,warehouse={tmp_path}/plain", "shop.orders", 1)
+        free = open_table(elsewhere)
+        apply(free, free.preview(CreateTag("v1", 1), 0), settle_s=0)
+        assert rest.Client(settings_file.current().catalogs["meta"]).token("shop", "orders") == (lent, until)
         _, answer = command_line.run("query", "paimon://meta/shop/orders", "select id from t order by id", "--json")
         assert [each["id"] for each in answer["rows"]] == engine.rows(options, "shop.orders") == [0, 1, 2]
         for missing in ("paimon://meta/none/t", "paimon://meta/shop/none", "paimon://meta/shop"):

@@ -9,13 +9,14 @@ from __future__ import annotations
 import http.client
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 Rule = Callable[[str, str], int | str | None]
+Guard = Callable[[Mapping[str, str]], bool]
 _OF_THE_HOP = {"connection", "keep-alive", "transfer-encoding", "date", "server"}
 
 
@@ -29,6 +30,8 @@ class Proxy:
     url: str = ""
     rule: Rule = lambda _method, _path: None
     delay_s: float = 0.0
+    guard: Guard = lambda _headers: True
+    """Whether a request with these headers, in small letters, is let in; others are answered 403."""
     seen: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -64,6 +67,8 @@ class _Handler(BaseHTTPRequestHandler):
         proxy.seen.append((self.command, self.path))
         time.sleep(proxy.delay_s)
         fault = proxy.rule(self.command, self.path)
+        if not proxy.guard({name.lower(): each for name, each in self.headers.items()}):
+            fault = 403
         if isinstance(fault, int):
             self._send(fault, [("Content-Type", "application/xml")], b"")
             return

@@ -26,9 +26,17 @@ class Server:
     drops: int = 0
     before: Callable[[], object] | None = None
     commits: list[dict[str, Any]] = field(default_factory=list)
+    lends: Callable[[], dict[str, str]] = dict
+    """What it says about a table's store, for each answer."""
+
+    files: Callable[[str], Path] = lambda location: Path(location.removeprefix("file://"))
+    """Where on this machine a file lies that the metadata names."""
+
+    properties: dict[str, str] = field(default_factory=dict)
+    """How it reaches the store itself."""
 
     def backend(self) -> SqlCatalog:
-        return SqlCatalog("lake", uri=self.backing)
+        return SqlCatalog("lake", uri=self.backing, **self.properties)
 
 
 @contextmanager
@@ -70,8 +78,8 @@ def serving(backing: str) -> Iterator[Server]:
             raise NoSuchTableError(self.path)
 
         def _table(self, location: str) -> Any:
-            own = json.loads(Path(location.removeprefix("file://")).read_bytes())
-            return {"metadata-location": location, "metadata": own, "config": {}}
+            own = json.loads(server.files(location).read_bytes())
+            return {"metadata-location": location, "metadata": own, "config": server.lends()}
 
         def _committed(self) -> Any:
             words = self.path.strip("/").split("/")

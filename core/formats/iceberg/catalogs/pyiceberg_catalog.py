@@ -33,6 +33,7 @@ from core.installation import extra_command
 from core.messages import told
 from core.model.effects import SwapMetadata
 from core.storage import time_limits
+from core.storage.lent_credentials import Lent
 from core.storage.store import Store
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class CatalogTable:
             return self._current(client)
 
     def _current(self, client: Catalog) -> str:
-        location = pyiceberg.location(client, self.identifier)
+        location = pyiceberg.location(client, self.identifier, self._lent)
         if not location:
             raise Unsupported(
                 "The catalog reports no metadata file for this table.",
@@ -128,6 +129,10 @@ class CatalogTable:
                 remedy="Open the table's newest metadata.json by its path.",
             )
         return location
+
+    def _lent(self) -> Lent:
+        with _opened(self.catalog) as (client, conf), _asked(self.location, conf):
+            return pyiceberg.lent(client, self.identifier)
 
     def refuse_commit(self) -> None:
         """Raise `Unsupported` if this kind of catalog does not support commits from here."""

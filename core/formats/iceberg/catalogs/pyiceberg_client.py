@@ -30,7 +30,8 @@ from core.formats.iceberg import metadata_json
 from core.formats.iceberg.file_paths import normal
 from core.installation import extra_command
 from core.messages import told
-from core.storage import location_options
+from core.storage import lent_credentials, location_options
+from core.storage.lent_credentials import Lent
 from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 Identifier = tuple[str, ...]
 
+_UNTIL = "s3.session-token-expires-at-ms"
 _BY_FILE = ("_update_and_stage_table", "_write_metadata")
 _ANSWERS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "SqlCatalog": ("_convert_orm_to_iceberg", lambda row: row.metadata_location),
@@ -87,16 +89,33 @@ def opened(name: str, conf: Mapping[str, str]) -> Catalog:
     return cast("Catalog", client)
 
 
-def location(client: Catalog, identifier: Identifier) -> str | None:
-    """Return the location of a table's metadata according to the catalog; the metadata itself is not read."""
+def location(client: Catalog, identifier: Identifier, anew: Callable[[], Lent]) -> str | None:
+    """Return the location of a table's metadata according to the catalog; the metadata itself is not read.
+
+    A REST catalog may lend credentials for this table; `anew` asks for later ones.
+    """
+    where, lent = _asked(client, identifier)
+    if where is not None:
+        options = lent_credentials.renewed(lent, anew)
+        location_options.learn(where.rpartition("/")[0].removesuffix("/metadata"), options)
+    return where
+
+
+def lent(client: Catalog, identifier: Identifier) -> Lent:
+    """Return the options of a table's store according to the catalog, and when their credentials expire."""
+    return _asked(client, identifier)[1]
+
+
+def _asked(client: Catalog, identifier: Identifier) -> tuple[str | None, Lent]:
     if answer := _ANSWERS.get(_kind(client)):
         setattr(client, *answer)
     found: Any = client.load_table(identifier)
     where: str | None = found if found is None or isinstance(found, str) else found.metadata_location
-    if where is not None:  # a REST catalog may lend credentials for this table, anew each time
-        options = location_options.of_iceberg(where, {**client.properties, **_lent(found, where)})
-        location_options.learn(where.rpartition("/")[0].removesuffix("/metadata"), options)
-    return where
+    if where is None:
+        return None, ({}, None)
+    said = {**client.properties, **_lent(found, where)}
+    until = str(said.get(_UNTIL) or "")
+    return where, (location_options.of_iceberg(where, said), int(until) if until.isdecimal() else None)
 
 
 def _lent(found: Any, where: str) -> dict[str, str]:

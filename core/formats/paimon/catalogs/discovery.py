@@ -9,7 +9,7 @@ from core import settings_file
 from core.errors import ErrorCode, NotFound, SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.capabilities import PAIMON
-from core.formats.paimon.catalogs import hive, jdbc, owners, rest
+from core.formats.paimon.catalogs import hive, jdbc, lent, owners, rest
 from core.formats.paimon.locations import SCHEME, parts, url
 from core.formats.paimon.write import catalog_lock
 from core.formats.table_format import Listing, TableRef
@@ -66,7 +66,9 @@ def opened(location: str) -> tuple[Store, str | None]:
     if not name:
         raise missing(location)
     if found.type == rest.TYPE:
-        path, schema = rest.Client(found).table(database, name)
+        client = rest.Client(found)
+        path, schema = client.table(database, name)
+        lent.use(found, client, database, name, path)
         store, own = Store.named(path), url(catalog, database, name)
     elif found.type == hive.TYPE:
         store, own = _in_metastore(found, hive.table(found, database, name))

@@ -1,7 +1,8 @@
 """Paimon's REST catalog, read only: which tables a server lists, and where each of them lies.
 
 The server decides about commits (`CatalogSnapshotCommit`), so its tables are never changed here. Their files are read
-from the table's path, with the options that the settings file has for that location.
+from the table's path, with the options that the settings file has for that location, or with credentials that the
+server lends (`data-token.enabled`).
 Source: `RESTApi`, `ResourcePaths`, `ConfigResponse` of Paimon 1.4.
 
 Invariant: only GET requests are sent, only to the server that the settings file names; a redirect is an error, because
@@ -21,6 +22,7 @@ from urllib.parse import quote, urlencode
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.messages import told
 from core.settings_file import NamedCatalog, masked
+from core.units import is_true
 
 TYPE = "paimon-rest"
 TIMEOUT_S = 20.0  # of one request
@@ -28,6 +30,7 @@ MOST_BYTES = 64 << 20  # of one answer
 MOST_PAGES = 100_000
 _MOST_SAID = 300  # characters of a server's message
 _HEADER = "header."
+_LENDS, _DATA_TOKEN = "data-token-enabled", "data-token.enabled"
 _CHECK = told("Check its uri, warehouse and token in the settings file, and the connection.")
 
 
@@ -47,7 +50,9 @@ class Client:
         self._headers: dict[str, str] = {}
         warehouse = catalog.text("warehouse")
         found = self._get("/v1/config", {"warehouse": warehouse} if warehouse else {})
-        options = {**_texts(found, "defaults"), **_texts(found, "overrides")}
+        own = catalog.options.get(_LENDS)
+        mine = {} if own is None else {_DATA_TOKEN: str(own).lower()}
+        self.options = options = {**_texts(found, "defaults"), **mine, **_texts(found, "overrides")}
         self._headers = {
             name.removeprefix(_HEADER): value
             for name, value in options.items()
@@ -70,6 +75,20 @@ class Client:
         if not isinstance(path, str) or not path or type(schema) is not int:
             raise self._odd(where, told("a table with its path and schemaId"))
         return path, schema
+
+    @property
+    def lends(self) -> bool:
+        """Whether the server lends credentials for tables (`data-token.enabled`)."""
+        return is_true(self.options.get(_DATA_TOKEN))
+
+    def token(self, database: str, name: str) -> tuple[dict[str, str], int]:
+        """Return the options that reach a table's files, and when their credentials expire, in milliseconds."""
+        where = f"{self._base}/databases/{quote(database, safe='')}/tables/{quote(name, safe='')}/token"
+        found = self._get(where)
+        until = found.get("expiresAtMillis")
+        if not isinstance(found.get("token"), dict) or type(until) is not int:
+            raise self._odd(where, told("a token with its expiresAtMillis"))
+        return _texts(found, "token"), until
 
     def paths(self, database: str) -> list[tuple[str, str]]:
         """Return the names and paths of a database's tables. Raises `NotFound` if there is no such database."""
