@@ -1,0 +1,138 @@
+"""What holds on every Iceberg catalog: SQL, a Hive Metastore, and Iceberg's reference server of the REST protocol.
+
+Of other servers of that protocol (Polaris, Gravitino, Nessie, Unity, Lakekeeper), no package registry has a runnable
+one; they are not tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyiceberg.catalog import load_catalog
+
+from core import urls
+from core.catalog import list_tables
+from core.errors import Conflict, NotFound
+from core.execution.apply import apply
+from core.execution.journal import Journal
+from core.model.actions import CreateBranch, CreateTag, DeleteTags, Expire, RenameTag, Rollback
+from core.table import open_table
+from tests.engines import iceberg_rest_server
+from tests.engines.java import Missing
+from tests.engines.metastore import Metastore
+from tests.support.execution.iceberg_ground import LATE_MS
+from tests.support.formats.iceberg.sql_catalog import NAME, Lake, home
+
+__all__ = ["home"]  # a fixture
+
+SECRET = "marker-secret"
+Options = Callable[[Path], dict[str, str]]
+
+
+@pytest.fixture(scope="module", params=["sql", "hive", "rest"])
+def options(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Options]:
+    """How a client reaches the catalog, for a directory of one test."""
+    place = tmp_path_factory.mktemp("catalog") / "server"
+    try:
+        if request.param == "sql":
+            yield lambda directory: {"type": "sql", "uri": f"sqlite:///{directory}/catalog.db"}
+        elif request.param == "hive":
+            with Metastore(place) as hive:
+                yield lambda directory: {"type": "hive", "uri": hive.uri, "warehouse": f"file://{directory}/wh"}
+        else:
+            with iceberg_rest_server.running(place) as url:
+                login = {"credential": f"me:{SECRET}", "oauth2-server-uri": f"{url}/v1/oauth/tokens"}
+                yield lambda _: {"type": "rest", "uri": url, **login}
+    except Missing as lack:
+        pytest.skip(f"engines: {lack}")
+
+
+class AnyLake(Lake):
+    """A table of five snapshots, two tags and a branch, registered in a catalog. Tests leave nothing there."""
+
+    def __init__(self, directory: Path, options: dict[str, str]) -> None:
+        self.options = options
+        super().__init__(directory)
+        lines = [f"    {key}: '{value}'" for key, value in options.items()]
+        (directory / ".pyiceberg.yaml").write_text("\n".join(["catalog:", "  lake:", *lines, ""]))
+
+    def client(self) -> Any:
+        return load_catalog("lake", **self.options)
+
+    def location(self) -> str:
+        """As `file://` and a path; Hadoop's file system writes `file:` only."""
+        return f"file://{urls.local_path(super().location())}"
+
+    def files(self) -> frozenset[str]:
+        """Without the checksums that Hadoop's file system writes beside the server's metadata."""
+        return frozenset(path for path in super().files() if not path.endswith(".crc"))
+
+
+@pytest.fixture
+def lake(tmp_path: Path, options: Options) -> Iterator[AnyLake]:
+    made = AnyLake(tmp_path, options(tmp_path))
+    yield made
+    with made.client() as client:
+        client.drop_table("shop.orders")
+        client.drop_namespace("shop")
+
+
+class TestEveryCatalog:
+    """One contract."""
+
+    def test_tables_are_listed_and_opened(self, lake: AnyLake) -> None:
+        for place in ("iceberg://lake", "iceberg://lake/shop", "iceberg://"):
+            assert [each.location for each in list_tables(place).tables] == [NAME]
+        table = open_table(NAME)
+        assert table.location == table.heads().location == NAME
+        assert {each.name for each in table.heads().refs} == set(lake.document()["refs"])
+        assert {each.id for line in table.heads().lines for each in line.snapshots} <= set(lake.ids())
+        for missing in ("iceberg://lake/shop/none", "iceberg://lake/none/orders", "iceberg://none/shop/orders"):
+            with pytest.raises(NotFound):
+                open_table(missing)
+
+    def test_refs_are_changed_as_another_client_sees_them(self, lake: AnyLake) -> None:
+        old = [each.id for each in open_table(NAME).heads().main.snapshots]
+        for change in (CreateTag("mine", old[1]), RenameTag("mine", "ours"), CreateBranch("dev", "tag:ours")):
+            table = open_table(NAME)
+            apply(table, table.preview(change, LATE_MS), settle_s=0)
+        refs = lake.document()["refs"]
+        assert refs["ours"]["snapshot-id"] == refs["dev"]["snapshot-id"] == old[1]
+        assert "mine" not in refs
+        table = open_table(NAME)
+        apply(table, table.preview(DeleteTags(("ours",)), LATE_MS), settle_s=0)
+        apply(table, table.preview(Rollback(str(old[2])), LATE_MS), settle_s=0)
+        assert "ours" not in lake.document()["refs"]
+        assert lake.document()["current-snapshot-id"] == old[2]
+        assert lake.broken() == []
+
+    def test_an_expiry_deletes_exactly_what_its_plan_names(self, lake: AnyLake) -> None:
+        table = open_table(NAME)
+        names = tuple(name for name in lake.document()["refs"] if name != "main")
+        plan, there = table.preview(Expire(drop_tags=names), LATE_MS), lake.files()
+        assert apply(table, plan, settle_s=0).is_exact
+        assert there - lake.files() == set(plan.frees["path"].to_pylist())
+        assert len(lake.ids()) == 1
+        assert lake.broken() == []
+
+    def test_what_another_client_changes_meanwhile_is_kept(self, lake: AnyLake) -> None:
+        table, old = open_table(NAME), lake.ids()
+        names = tuple(name for name in lake.document()["refs"] if name != "main")
+        plan, there = table.preview(Expire(drop_tags=names), LATE_MS), lake.files()
+        lake.tag("theirs", old[0])
+        with pytest.raises(Conflict):
+            apply(table, plan, settle_s=0)
+        assert lake.files() == there
+        assert lake.document()["refs"]["theirs"]["snapshot-id"] == old[0]
+        assert lake.ids() == old
+        assert Journal().open_run(NAME) is None
+
+    def test_no_secret_is_written_down(self, lake: AnyLake, state_dir: Path) -> None:
+        table = open_table(NAME)
+        apply(table, table.preview(CreateTag("mine"), LATE_MS), settle_s=0)
+        files = [path for path in state_dir.parent.rglob("*") if path.is_file()]
+        assert files
+        assert not [path for path in files if SECRET.encode() in path.read_bytes()]
