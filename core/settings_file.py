@@ -45,7 +45,7 @@ STORES: Mapping[str, tuple[str, ...]] = {
 """The options that a store takes, by the protocol of its locations."""
 _OF_ANY = ("location", "price-per-gb-month", "currency")
 CATALOGS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "paimon-jdbc": (("uri", "warehouse"), ("catalog-key", "lock-enabled")),
+    "paimon-jdbc": (("uri", "warehouse"), ("catalog-key", "lock-enabled", "user", "password")),
     "paimon-hive": (("uri",), ("warehouse", "lock-enabled")),
     "paimon-rest": (("uri",), ("warehouse", "token", "data-token-enabled")),
 }

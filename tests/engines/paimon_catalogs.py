@@ -61,6 +61,12 @@ def jdbc(database: Path, warehouse: str | os.PathLike[str], *more: str) -> str:
     return ",".join(["metastore=jdbc", f"uri=jdbc:sqlite:{database}", f"warehouse={os.fspath(warehouse)}", *more])
 
 
+def jdbc_on_server(uri: str, user: str, password: str, warehouse: str | os.PathLike[str], *more: str) -> str:
+    """The options of a JDBC catalog on a database server."""
+    login = [f"jdbc.user={user}", f"jdbc.password={password}"]
+    return ",".join(["metastore=jdbc", f"uri={uri}", f"warehouse={os.fspath(warehouse)}", *login, *more])
+
+
 def rest(url: str, token: str) -> str:
     """The options of a REST catalog."""
     return f"metastore=rest,uri={url},warehouse={WAREHOUSE},token.provider=bear,token={token}"

@@ -18,8 +18,10 @@ from core.formats.paimon.catalogs import hive, rest
 from core.model.actions import CreateTag, Expire, Truncate
 from core.table import open_table
 from tests.engines import paimon_catalogs as engine
+from tests.engines import postgres_server
 from tests.engines.java import Missing
 from tests.engines.metastore import Metastore
+from tests.engines.postgres_server import Postgres
 from tests.support import command_line
 
 if TYPE_CHECKING:
@@ -58,6 +60,35 @@ def test_a_jdbc_catalog_is_listed_and_its_tables_are_changed(tmp_path: Path) -> 
     heads = open_table("paimon://meta/shop/orders").heads()
     assert [each.id for each in heads.main.snapshots] == [3, 4]
     assert [each.name for each in heads.main.tags] == ["v1"]
+
+
+@pytest.fixture(scope="module")
+def postgres(catalogs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    try:
+        with postgres_server.running(tmp_path_factory.mktemp("postgres") / "server", "marker-secret") as running:
+            yield running
+    except Missing as lack:
+        pytest.skip(f"postgres: {lack}")
+
+
+@pytest.mark.postgres
+def test_a_jdbc_catalog_on_postgresql(tmp_path: Path, postgres: Postgres) -> None:
+    """The same tables as on SQLite, over the network and with a password."""
+    options = engine.jdbc_on_server(postgres.uri, postgres.user, postgres.password, tmp_path / "w")
+    engine.create_databases(options, "empty")
+    location, how, lock = engine.write(options, "shop.orders", 3)
+    assert (how, lock) == ("RenamingSnapshotCommit", "no lock")
+    lines = ("type = 'paimon-jdbc'", f"uri = '{postgres.uri}'", f"warehouse = '{tmp_path}/w'", "user = 'lake'")
+    configure(*lines, "password = 'marker-secret'")
+    assert [each.location for each in list_tables("paimon://meta").tables] == [location]
+    assert list_tables("paimon://meta/empty").tables == ()
+    table = open_table("paimon://meta/shop/orders")
+    apply(table, table.preview(CreateTag("v1", 2), 0), settle_s=0)
+    assert engine.tags(options, "shop.orders") == ["v1"]
+    configure(*lines, "password = 'wrong-secret'")
+    with pytest.raises(Corrupt, match="password authentication failed") as told:
+        list_tables("paimon://meta")
+    assert "secret" not in f"{told.value} {vars(told.value)}"
 
 
 def test_a_rest_catalog_is_listed_and_its_tables_are_read_only(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""What holds on every Iceberg catalog: SQL, a Hive Metastore, and Iceberg's reference server of the REST protocol.
+"""What holds on every Iceberg catalog: SQL on SQLite and PostgreSQL, a Hive Metastore, Iceberg's own REST server.
 
-Of other servers of that protocol (Polaris, Gravitino, Nessie, Unity, Lakekeeper), no package registry has a runnable
-one; they are not tried.
+Other servers of the REST protocol (Polaris, Gravitino, Nessie, Unity, Lakekeeper) are not tried: none of them was found
+as a package that the tests could install.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.model.actions import CreateBranch, CreateTag, DeleteTags, Expire, RenameTag, Rollback
 from core.table import open_table
-from tests.engines import iceberg_rest_server
+from tests.engines import iceberg_rest_server, postgres_server
 from tests.engines.java import Missing
 from tests.engines.metastore import Metastore
 from tests.support.execution.iceberg_ground import LATE_MS
@@ -32,13 +32,17 @@ SECRET = "marker-secret"
 Options = Callable[[Path], dict[str, str]]
 
 
-@pytest.fixture(scope="module", params=["sql", "hive", "rest"])
+@pytest.fixture(scope="module", params=["sql", pytest.param("postgres", marks=pytest.mark.postgres), "hive", "rest"])
 def options(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Options]:
     """How a client reaches the catalog, for a directory of one test."""
     place = tmp_path_factory.mktemp("catalog") / "server"
     try:
         if request.param == "sql":
             yield lambda directory: {"type": "sql", "uri": f"sqlite:///{directory}/catalog.db"}
+        elif request.param == "postgres":
+            with postgres_server.running(place, SECRET) as server:
+                uri = server.uri.replace("jdbc:postgresql://", f"postgresql+pg8000://{server.user}:{SECRET}@")
+                yield lambda _: {"type": "sql", "uri": uri}
         elif request.param == "hive":
             with Metastore(place) as hive:
                 yield lambda directory: {"type": "hive", "uri": hive.uri, "warehouse": f"file://{directory}/wh"}
@@ -47,7 +51,7 @@ def options(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
                 login = {"credential": f"me:{SECRET}", "oauth2-server-uri": f"{url}/v1/oauth/tokens"}
                 yield lambda _: {"type": "rest", "uri": url, **login}
     except Missing as lack:
-        pytest.skip(f"engines: {lack}")
+        pytest.skip(f"{'postgres' if request.param == 'postgres' else 'engines'}: {lack}")
 
 
 class AnyLake(Lake):

