@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.engines import s3_server
 from tests.engines.java import JAVA_FLAGS, compiled, fetched, find_java, from_pyspark
 from tests.engines.paimon_java import POM, RELEASES
 
@@ -29,13 +30,17 @@ def _pyspark() -> list[Path]:
     return [*(first := from_pyspark()), *sorted(set(first[0].parent.glob("*.jar")) - set(first))]
 
 
+def _jars(artifact: str) -> list[Path]:
+    words = ["dependency:copy", f"-Dpaimon.artifact={artifact}", f"-Dpaimon.version={VERSION}", "-Djars={}"]
+    return fetched(f"{artifact}-{VERSION}" if artifact != RELEASES[VERSION] else f"paimon-{VERSION}", POM, words)
+
+
 @functools.cache
 def _class_path() -> str:
-    words = ["dependency:copy", f"-Dpaimon.artifact={RELEASES[VERSION]}", f"-Dpaimon.version={VERSION}", "-Djars={}"]
     beside = fetched(
         "paimon-catalogs", HERE / "catalogs-pom.xml", ["dependency:copy-dependencies", "-DoutputDirectory={}"]
     )
-    jars = [*beside, *fetched(f"paimon-{VERSION}", POM, words), *_pyspark()]
+    jars = [*beside, *_jars(RELEASES[VERSION]), *_jars("paimon-s3"), *_pyspark()]
     return compiled("classes-catalogs", HERE / "PaimonCatalogs.java", jars, lambda _: None, VERSION)
 
 
@@ -54,6 +59,12 @@ def _run(*words: str) -> list[str]:
 def hive(uri: str, warehouse: str | os.PathLike[str], *more: str) -> str:
     """The options of a catalog in a Hive Metastore."""
     return ",".join(["metastore=hive", f"uri={uri}", f"warehouse={os.fspath(warehouse)}", *more])
+
+
+def s3(url: str) -> list[str]:
+    """The options of a server of `tests.engines.s3_server`."""
+    key = [f"s3.access-key={s3_server.KEY}", f"s3.secret-key={s3_server.SECRET}"]
+    return [f"s3.endpoint={url}", "s3.path-style-access=true", *key]
 
 
 def jdbc(database: Path, warehouse: str | os.PathLike[str], *more: str) -> str:

@@ -18,7 +18,7 @@ from core.formats.paimon.catalogs import hive, rest
 from core.model.actions import CreateTag, Expire, Truncate
 from core.table import open_table
 from tests.engines import paimon_catalogs as engine
-from tests.engines import postgres_server
+from tests.engines import postgres_server, s3_server
 from tests.engines.java import Missing
 from tests.engines.metastore import Metastore
 from tests.engines.postgres_server import Postgres
@@ -207,6 +207,29 @@ def test_commits_to_a_table_of_a_hive_catalog_take_its_lock(
     engine.write(options, "shop.locked", 1)
     assert engine.rows(options, "shop.locked") == [0]
     assert engine.tags(options, "shop.locked") == ["v1"]
+
+
+def test_commits_to_an_object_store_take_turns_with_the_engine(tmp_path: Path, metastore: Metastore) -> None:
+    """There, writers lock by default: only the lock makes them wait for each other."""
+    with s3_server.running(tmp_path / "s3") as url:
+        place = f"s3://{s3_server.BUCKET}/w"
+        options = engine.hive(metastore.uri, place, "location-in-properties=true", *engine.s3(url))
+        location, how, lock = engine.write(options, "remote.orders", 3)
+        assert (location, how, lock) == (f"{place}/remote.db/orders", "RenamingSnapshotCommit", "lock")
+        lines = ["[warehouse.lake]", f"location = '{place}'", f"endpoint = '{url}'", "region = 'us-east-1'"]
+        lines += [f"access-key = '{s3_server.KEY}'", f"secret-key = '{s3_server.SECRET}'"]
+        configure("type = 'paimon-hive'", f"uri = '{metastore.uri}'", "warehouse = 'lake'", *lines)
+        table = open_table("paimon://meta/remote/orders")
+        assert table.location == "paimon://meta/remote/orders"
+        apply(table, table.preview(CreateTag("v1", 3), 0), settle_s=0)
+        apply(table, table.preview(Truncate(), 0), settle_s=0)
+        assert engine.rows(options, "remote.orders") == []
+        engine.write(options, "remote.orders", 1)
+        assert engine.rows(options, "remote.orders") == [0]
+        assert engine.tags(options, "remote.orders") == ["v1"]
+        by_path = open_table(location)
+        with pytest.raises(Unsupported, match="take the lock of the catalog meta"):
+            apply(by_path, by_path.preview(CreateTag("v2", 3), 0), settle_s=0)
 
 
 def test_a_metastore_that_does_not_answer_changes_nothing(tmp_path: Path) -> None:
