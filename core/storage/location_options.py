@@ -12,6 +12,7 @@ from typing import Any
 
 from core import settings_file
 from core.settings_file import NamedWarehouse, Secret, plain
+from core.units import is_true
 
 _known: dict[str, Mapping[str, Any]] = {}
 _OPTIONS = {  # of the settings file, as fsspec's packages call them
@@ -75,6 +76,8 @@ def of_iceberg(location: str, properties: Mapping[str, str]) -> dict[str, Any]:
     if not plain(location).startswith("s3://"):
         return {}
     found: dict[str, Any] = {ours: properties[name] for name, ours in _OF_S3.items() if properties.get(name)}
-    if region := properties.get("s3.region"):
+    if region := properties.get("s3.region") or properties.get("client.region"):
         found["client_kwargs"] = {"region_name": region}
+    if is_true(properties.get("s3.path-style-access")):
+        found["config_kwargs"] = {"s3": {"addressing_style": "path"}}
     return found

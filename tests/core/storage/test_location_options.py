@@ -53,6 +53,15 @@ def test_what_was_lent_is_in_no_message(monkeypatch: pytest.MonkeyPatch) -> None
     assert "marker-secret" not in f"{told.value!r} {told.value} {store.location} {store.url('a')} {vars(told.value)}"
 
 
+def test_servers_spell_a_region_and_a_path_style_their_own_way() -> None:
+    """Java servers, such as Polaris, answer with `client.region`; pyiceberg knows both."""
+    said = {"client.region": "eu-west-3", "s3.path-style-access": "true"}
+    expected = {"client_kwargs": {"region_name": "eu-west-3"}, "config_kwargs": {"s3": {"addressing_style": "path"}}}
+    assert location_options.of_iceberg("s3://lake/t", said) == expected
+    assert location_options.of_iceberg("s3://lake/t", {**said, "s3.region": "a"})["client_kwargs"]["region_name"] == "a"
+    assert location_options.of_iceberg("s3://lake/t", {"s3.path-style-access": "false"}) == {}
+
+
 def test_other_stores_take_none() -> None:
     assert location_options.of_iceberg("/lake/t", LENT) == {}
     assert location_options.of_iceberg("s3://lake/t", {"uri": "x"}) == {}
