@@ -63,7 +63,7 @@ def recording() -> Iterator[Recorder]:
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     found = Recorder(server.server_address[1])
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield found

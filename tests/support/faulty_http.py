@@ -46,7 +46,7 @@ def between(backend: str) -> Iterator[Proxy]:
     """Yield a proxy of `backend` on a free port of this machine."""
     server = _Server(("127.0.0.1", 0), _Handler)
     server.proxy = Proxy(backend, f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield server.proxy

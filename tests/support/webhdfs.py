@@ -24,7 +24,7 @@ _API = "/webhdfs/v1"
 def serving(root: Path) -> Iterator[str]:
     """Yield the URL of `root`, readable by every process of this machine."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Node", (_Node,), {"root": root}))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield f"webhdfs://127.0.0.1:{server.server_port}"

@@ -110,7 +110,7 @@ def serving(backing: str) -> Iterator[Server]:
 
     listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server = Server(f"http://127.0.0.1:{listener.server_address[1]}", backing)
-    thread = threading.Thread(target=listener.serve_forever, daemon=True)
+    thread = threading.Thread(target=listener.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield server

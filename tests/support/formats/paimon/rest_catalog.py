@@ -49,7 +49,7 @@ def serving(answer: Answer) -> Iterator[Server]:
     """Serve until the block ends. `answer` has a path and its query, and returns a status and a document."""
     with Server() as found:
         found.answer = answer
-        thread = threading.Thread(target=found.serve_forever)
+        thread = threading.Thread(target=found.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield found
