@@ -11,7 +11,8 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,6 +31,7 @@ RENEW = dt.timedelta(minutes=5)  # how long credentials of a role are used befor
 REQUEST_S = 30.0  # limit of one request here, whoever waits for it
 REST_S = 60.0  # how long s3fs answers alone after an error
 _KNOWN_SETTINGS = {"endpoint_url", "region_name"}  # of the client; any other changes how requests are made
+_PAGE = 1000  # names in one answer of S3
 _SAME_STYLE: tuple[Mapping[str, Any], ...] = (
     {},
     {"s3": {"addressing_style": "path"}},
@@ -93,14 +95,16 @@ class S3Client:
         request_slots.read_each(plain, one, request_slots.of(self._url), self._seconds(), len(plain), unanswered)
         return {names[path]: answer for path, answer in dict(answers).items()}
 
-    def ls(self, path: str) -> list[dict[str, Any]] | None:
+    def ls(self, path: str, splits: Sequence[str] = ()) -> list[dict[str, Any]] | None:
         """List what is directly below a path, as s3fs does; None if s3fs must be asked.
 
         An empty list means that no object's name begins with that path and a slash, or only the directory's marker.
+        If there are more names than one page has, the parts between `splits`, in ascending order, are listed at the
+        same time.
         """
         if not self.usable or not PLAIN.fullmatch(path):
             return None
-        return self._asked(lambda: self._listed(path))
+        return self._asked(lambda: self._listed(path, splits))
 
     def sizes(self, names: Mapping[str, str]) -> dict[str, int]:
         """Return the sizes of objects, by name; what is left out was not found or not answered: s3fs must be asked."""
@@ -203,17 +207,57 @@ class S3Client:
             self._rests_until = time.monotonic() + REST_S
             return None
 
-    def _listed(self, path: str) -> list[dict[str, Any]] | None:
+    def _listed(self, path: str, splits: Sequence[str]) -> list[dict[str, Any]] | None:
         key = path.partition("/")[2]
-        found = self._answer(lambda: self._obstore.list_with_delimiter(self._store(), key or None))
-        if found is None:
-            return None
+        if splits and (parts := self._in_parts(f"{key}/", splits)) is not None:
+            objects, below = parts
+        else:
+            found = self._answer(lambda: self._obstore.list_with_delimiter(self._store(), key or None))
+            if found is None:
+                return None
+            objects, below = found["objects"], found["common_prefixes"]
         files = [{"name": each["path"], "size": each["size"], "type": "file", "LastModified": each["last_modified"],
-                  "ETag": each["e_tag"]} for each in found["objects"]]  # fmt: skip
-        directories = [{"name": each.rstrip("/"), "size": 0, "type": "directory"} for each in found["common_prefixes"]]
+                  "ETag": each["e_tag"]} for each in objects]  # fmt: skip
+        directories = [{"name": each.rstrip("/"), "size": 0, "type": "directory"} for each in below]
         if not all(PLAIN.fullmatch(str(each["name"])) for each in files + directories):
             return None
         return [each | {"name": f"{self.bucket}/{each['name']}"} for each in files + directories]
+
+    def _in_parts(self, below: str, splits: Sequence[str]) -> tuple[list[Any], Collection[str]] | None:
+        """List objects and directories below a prefix in parts; None if the server lists in no order, or not after a
+        name."""
+        ends = [f"{below}{each}" for each in splits]
+        first = self._answer(lambda: self._part(below, None, ends[0]))
+        if first is None:
+            return None
+        parts: list[tuple[list[Any], bool] | None] = [first]
+        if not first[1]:
+            calls = [partial(self._part, below, *each) for each in zip(ends, [*ends[1:], None], strict=True)]
+            parts += time_limits.together(self._url, [partial(self._answer, each) for each in calls])
+        found = list[Any]()
+        for part in parts:
+            if part is None:
+                return None
+            found += (each for each in part[0] if each["path"].startswith(below))  # not the directory's own marker
+        inner = {each["path"] for each in found if "/" in each["path"].removeprefix(below)}
+        names = {f"{below}{path.removeprefix(below).partition('/')[0]}" for path in inner}
+        return [each for each in found if each["path"] not in inner], names
+
+    def _part(self, below: str, begin: str | None, end: str | None) -> tuple[list[Any], bool] | None:
+        """List the objects after `begin`, up to `end`, and whether there are no more; None if they come in another
+        order."""
+        found, last = list[Any](), begin or ""
+        for page in self._obstore.list(self._store(), below.rstrip("/"), offset=begin, chunk_size=_PAGE):
+            names = [str(each["path"]) for each in page]
+            if names != sorted(names) or (names and names[0] <= last):
+                return None
+            if begin is None and not last and len(page) < _PAGE:
+                return list(page), True
+            found += [each for each in page if end is None or each["path"] <= end]
+            last = names[-1] if names else last
+            if end is not None and last > end:
+                return found, False
+        return found, True
 
     def _size(self, path: str) -> int | None:
         return self._answer(lambda: self._obstore.head(self._store(), path.partition("/")[2])["size"])

@@ -159,10 +159,10 @@ class Store:
         said = told("The directory {relative} kept changing while it was listed.", relative=relative)
         raise Corrupt(said, path=path, remedy="Try again.")
 
-    def ls_if_there(self, relative: str) -> list[DirectoryEntry]:
+    def ls_if_there(self, relative: str, splits: Sequence[str] = ()) -> list[DirectoryEntry]:
         """Like `ls`, but an absent directory has no entries: for directories that a format creates only when needed."""
         path = self.full(relative)
-        if self.many and (found := self.many.ls(path)) is not None:
+        if self.many and (found := self.many.ls(path, splits)) is not None:
             return sorted(entries(found, path), key=lambda entry: entry.name)
         try:
             return self.ls(relative)

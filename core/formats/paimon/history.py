@@ -61,7 +61,7 @@ class _Builder:
         self.positions = len(holders)
         self.incomplete: dict[int, list[Problem]] = {}
         self.warnings = [problem for line in heads.lines for problem in line.warnings]
-        listed = [entry for entry in store.ls_if_there(layout.MANIFEST) if entry.size is not None]
+        listed = [entry for entry in store.ls_if_there(layout.MANIFEST, layout.OF_MANIFESTS) if entry.size is not None]
         self.sizes = {entry.name: entry.size for entry in listed if entry.size is not None}
         self.marks = {entry.name: entry.mark for entry in listed if entry.mark is not None}
         self.paths: list[pa.Array] = []

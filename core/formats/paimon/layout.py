@@ -14,6 +14,8 @@ from core.urls import climbs
 
 SNAPSHOT, CHANGELOG, TAG, SCHEMA, CONSUMER = "snapshot", "changelog", "tag", "schema", "consumer"
 MANIFEST, INDEX, STATISTICS, BRANCH = "manifest", "index", "statistics", "branch"
+OF_MANIFESTS = tuple(f"{kind}-{digit}" for kind in ("manifest", "manifest-list") for digit in "048c")
+"""Where names in the directory of manifests, which are UUIDs, split into parts of about the same size, in order."""
 EARLIEST, LATEST = "EARLIEST", "LATEST"
 SUCCESS_FILES = "tag-success-file"  # a directory in `tag/` that is not a tag
 POSTPONE_BUCKET = -2

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import random
 import threading
+from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from core.errors import Corrupt
+from core.storage import s3_client
+from core.storage.file_systems import DirectoryEntry
 from core.storage.s3_client import S3Client
+from core.storage.store import Store
+from tests.support import memory_s3
 
 
 class Silent(SimpleNamespace):
@@ -42,3 +48,64 @@ def test_credentials_that_never_come_end_at_the_time_limit(monkeypatch: pytest.M
         assert "did not answer within 1 s" in str(found[0])
     finally:
         answers.set()
+
+
+# listings in parts ---------------------------------------------------------------------------------------------------
+
+SPLITS = ("a-4", "a-8", "b-4")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s3.Server]:
+    monkeypatch.setattr(memory_s3, "PAGE", 10)
+    monkeypatch.setattr(s3_client, "_PAGE", 10)
+    with memory_s3.serving({}) as server:
+        for name, value in server.leads.items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+def both(server: memory_s3.Server, names: Sequence[str]) -> tuple[list[DirectoryEntry], int]:
+    """What is listed in parts, which must be what is listed at once, and the requests."""
+    server.objects.clear()
+    server.objects.update({f"t/m/{name}": name.encode() for name in names} | {"t/n": b"", "t/m-x": b""})
+    server._names = None
+    store = Store(f"s3://{memory_s3.BUCKET}/t")
+    whole = store.ls_if_there("m")
+    server.taken()
+    found = store.ls_if_there("m", SPLITS)
+    assert found == whole
+    return found, len(server.taken())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_parts_that_are_listed_at_the_same_time_are_the_whole(server: memory_s3.Server, seed: int) -> None:
+    chance = random.Random(seed)
+    letters = "0123456789abcdef"
+    for count in (0, 1, 9, 10, 11, 60):
+        names = [f"{chance.choice(['a', 'b', 'c', '0'])}-{chance.choice(letters)}{number}" for number in range(count)]
+        names += [*SPLITS, "", "a-5/inner", "a-5/more/x"] if count > 9 else []
+        _, requests = both(server, names)
+        assert requests == 1 if count < 10 else requests > 1
+
+
+@pytest.mark.parametrize("does", ["ignores start-after", "lists in no order"])
+def test_a_server_that_lists_otherwise_is_asked_page_by_page(
+    server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, does: str
+) -> None:
+    listed = server._listed
+
+    def otherwise(asked: Mapping[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
+        if does == "ignores start-after":
+            return listed({name: value for name, value in asked.items() if name != "start-after"})
+        status, headers, body = listed(asked)
+        head, *contents = body.split(b"<Contents>")
+        if contents:
+            tail = contents[-1].partition(b"</Contents>")[2]
+            contents[-1] = contents[-1].removesuffix(tail)
+            body = b"<Contents>".join([head, *reversed(contents)]) + tail
+        return status, headers, body
+
+    monkeypatch.setattr(server, "_listed", otherwise)
+    found, _ = both(server, [f"{kind}-{number % 16:x}{number:03}" for kind in "ab" for number in range(40)])
+    assert len(found) == 80

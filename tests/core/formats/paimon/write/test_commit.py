@@ -403,10 +403,10 @@ class Silent(Store):
 
     silent = ""
 
-    def ls_if_there(self, relative: str = "") -> Any:
+    def ls_if_there(self, relative: str = "", splits: Sequence[str] = ()) -> Any:
         if relative == self.silent:
             raise Corrupt("the connection broke", path=relative)
-        return super().ls_if_there(relative)
+        return super().ls_if_there(relative, splits)
 
     def read(self, relative: str, *limits: Any) -> bytes:
         if relative.startswith(f"{self.silent}-"):
