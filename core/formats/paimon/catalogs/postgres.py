@@ -66,6 +66,7 @@ def _address(catalog: NamedCatalog) -> dict[str, Any]:
             name=catalog.name,
             modes=", ".join(_SAFETY),
             path=catalog.text("uri"),
+            remedy=told("Write it without other options, and the user and the password under keys of their own."),
         )
     safety = ssl.create_default_context() if _SAFETY[mode] == "checked" else _SAFETY[mode]
     who = {"user": catalog.text("user"), "password": catalog.text("password") or None}

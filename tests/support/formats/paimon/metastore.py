@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,16 @@ class Metastore:
         return ttypes.LockResponse(number, ttypes.LockState.ACQUIRED if is_ours else ttypes.LockState.WAITING)
 
 
+class _Socket(TServerSocket):
+    """Ends the thread of the server when it is closed; the server itself would ask forever."""
+
+    def accept(self) -> Any:
+        try:
+            return super().accept()
+        except (AttributeError, OSError):
+            raise SystemExit from None
+
+
 @contextmanager
 def serving(tables: list[Any]) -> Iterator[Metastore]:
     """Serve these tables until the block ends."""
@@ -93,13 +103,18 @@ def serving(tables: list[Any]) -> Iterator[Metastore]:
         by_name.setdefault(each.dbName, {})[each.tableName] = each
     port, found = free_port(), Metastore(by_name)
     found.uri = f"thrift://127.0.0.1:{port}"
-    socket = TServerSocket("127.0.0.1", port)
+    socket = _Socket("127.0.0.1", port)
     socket.listen()
     server = TThreadedServer(
         Processor(found), socket, TBufferedTransportFactory(), TBinaryProtocolFactory(), daemon=True
     )
     socket.listen = lambda: None  # it listens before the first request is sent
-    threading.Thread(target=server.serve, daemon=True).start()
+
+    def serve() -> None:
+        with suppress(SystemExit):
+            server.serve()
+
+    threading.Thread(target=serve, daemon=True).start()
     try:
         yield found
     finally:
