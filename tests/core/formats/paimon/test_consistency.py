@@ -370,7 +370,7 @@ def test_a_list_that_no_listing_shows_yet_is_examined_too(tmp_path: Path, monkey
     monkeypatch.setattr(builders, "_schema", later)
     table.commit([table.file()])
     hidden = json.loads((root / "snapshot/snapshot-5").read_text())["deltaManifestList"]
-    monkeypatch.setattr(Store, "ls_if_there", lambda self, at: [each for each in ls(self, at) if each.name != hidden])
+    monkeypatch.setattr(Store, "ls_if_there", lambda self, *at: [each for each in ls(self, *at) if each.name != hidden])
     assert set(examined(root)[0]) == {"5"}
 
 
