@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from core import settings_file
+from core import settings_file, spark_catalogs
 from core.catalog import list_tables
 from core.errors import Conflict, SnapscopeError
 from core.execution.journal import Journal
@@ -223,12 +223,16 @@ def _stores() -> Iterator[Finding]:
 
 
 def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
-    """The catalogs of the settings file and of pyiceberg's configuration, and those among `places`."""
+    """The catalogs of the settings file, of Spark's settings and of pyiceberg's configuration, and those among
+    `places`."""
     with contextlib.suppress(SnapscopeError):  # `_settings_file` reports it
         own = [each.location for each in settings_file.current().catalogs.values()]
         others = [place for place in places if registry.is_name(place) and not is_name(place)]
         for place in dict.fromkeys([*own, *others]):
             yield _reached("catalogs", place)
+        for name, why in settings_file.current().left_out.items():
+            error = spark_catalogs.unusable(name, why)
+            yield Finding("catalogs", "spark", OK, error.message, error.remedy or "")
     if find_spec("pyiceberg") is None:
         remedy = told("Where you need it: {command}", command=extra_command("iceberg"))
         yield Finding("catalogs", "pyiceberg", OK, told("not installed: no catalog can be opened"), remedy)

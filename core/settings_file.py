@@ -1,5 +1,7 @@
 """The settings file: named warehouses, how to reach their stores, and catalogs. It is only read, never written.
 
+Catalogs that Spark's settings define stand beside those of the file, which takes precedence.
+
 `$SNAPSCOPE_CONFIG`, else `~/.config/snapscope/config.toml`; without one, nothing is named.
 
 Invariants:
@@ -15,15 +17,16 @@ import math
 import os
 import re
 import stat
-import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
+from core import spark_catalogs
+from core.credentials import Secret
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
 from core.messages import told
 from core.paths import OTHERS, config_file
+from core.spark_catalogs import SparkCatalogs
 from core.units import nearest
 from core.urls import typed_path
 
@@ -52,57 +55,9 @@ CATALOGS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """By type of catalog, the keys that it needs and those that it may have."""
 _EXAMPLE = "{ env = 'NAME' } / { file = 'PATH' }"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
-_SIGNED = re.compile(r"(?i)\b(sig|signature|x-amz-signature|x-amz-credential|x-amz-security-token)=[^&\s\"']+")
-_SHORTEST = 4  # characters of a secret that is looked for in messages; a shorter one would blank out other text
-_lock = threading.Lock()
-_revealed: set[str] = set()
 _read: tuple[object, SettingsFile] | None = None
-
-
-class Secret:
-    """A credential that is read when it is used. Shown, it is only a reference to where it stands."""
-
-    __slots__ = ("_kind", "_path", "_text")
-
-    def __init__(self, kind: str, text: str, path: str) -> None:
-        self._kind, self._text, self._path = kind, text, path
-
-    def __repr__(self) -> str:
-        return f"Secret({'in the settings file' if self._kind == 'text' else f'{self._kind} {self._text}'})"
-
-    def value(self) -> str:
-        """Read it now. Raises `Invalid` for a variable that is not set, or a file that cannot be read."""
-        found = self._text
-        if self._kind == "env":
-            found = os.environ.get(self._text, "")
-            if not found:
-                raise Invalid(
-                    "The settings file takes a credential from ${name}, which is not set.",
-                    name=self._text,
-                    path=self._path,
-                    remedy="Set the variable where Snapscope is started.",
-                )
-        elif self._kind == "file":
-            found = self._content()
-        with _lock:
-            _revealed.add(found)
-        return found
-
-    def _content(self) -> str:
-        try:
-            found = Path(self._text).expanduser().read_text(encoding="utf-8").strip()
-        except (OSError, ValueError) as error:
-            why: object = error.strerror if isinstance(error, OSError) else told("it is not UTF-8 text")
-            raise Invalid(
-                "The settings file takes a credential from {file}, which cannot be read: {why}.",
-                file=self._text,
-                why=why,
-                path=self._path,
-                remedy="Create the file, readable by you, with nothing but the credential.",
-            ) from error
-        if not found:
-            raise Invalid("The settings file takes a credential from {file}, which is empty.", file=self._text)
-        return found
+_nothing: SettingsFile | None = None
+_both: tuple[SettingsFile, SparkCatalogs, SettingsFile] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +91,14 @@ class NamedCatalog:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """What the file says."""
+    """What the file and Spark's settings say. `left_out`: why a catalog of Spark's settings cannot be used; `unasked`:
+    which of these may own Paimon tables."""
 
     path: str
     warehouses: Mapping[str, NamedWarehouse]
     catalogs: Mapping[str, NamedCatalog]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    unasked: frozenset[str] = frozenset()
 
     def above(self, location: str) -> NamedWarehouse | None:
         """The named warehouse that a location is or lies within: the nearest one."""
@@ -158,22 +116,6 @@ def plain(location: str) -> str:
     protocol, separator, path = location.partition("://")
     is_s3 = protocol in ("s3a", "s3n")
     return f"{'s3' if is_s3 else protocol}{separator}{path}".rstrip("/")
-
-
-def conceal(secret: str) -> None:
-    """Leave a secret that a catalog lent out of all messages."""
-    with _lock:
-        _revealed.add(secret)
-
-
-def masked(text: str) -> str:
-    """A foreign text without any secret that was read here, and without the signatures of URLs."""
-    with _lock:
-        known = sorted(_revealed, key=len, reverse=True)
-    for each in known:
-        if len(each) >= _SHORTEST:
-            text = text.replace(each, "…")
-    return _SIGNED.sub(r"\1=…", text)
 
 
 def location(place: str) -> str:
@@ -198,8 +140,39 @@ def location(place: str) -> str:
 
 
 def current() -> SettingsFile:
-    """What the file says now. Raises `Invalid` or `Corrupt`, which name the file and the key."""
-    global _read
+    """What the file and Spark's settings say now. Raises `Invalid` or `Corrupt`, which name the file and the key."""
+    global _both
+    file, spark = _of_file(), spark_catalogs.current()
+    if _both is None or _both[0] is not file or _both[1] is not spark:
+        _both = (file, spark, _with_spark(file, spark))
+    return _both[2]
+
+
+def _with_spark(file: SettingsFile, spark: SparkCatalogs) -> SettingsFile:
+    """Add the catalogs of Spark's settings whose names are not in the file."""
+    form, named = _Form(told("Spark's settings"), is_private=True), {*file.warehouses, *file.catalogs}
+    warehouses, catalogs = dict[str, NamedWarehouse](), dict[str, NamedCatalog]()
+    left_out = {name: why for name, why in spark.left_out.items() if name not in named}
+    for name, each in (spark.warehouses | spark.catalogs).items():
+        if name in named:
+            continue
+        try:
+            form.refuse_name(name, CATALOG)
+            if name in spark.catalogs:
+                catalogs[name] = form.catalog(name, each, file.warehouses)
+            else:
+                taken = ("location", *STORES.get(str(each["location"]).partition("://")[0], ()))
+                warehouses[name] = form.warehouse(name, {key: each[key] for key in each if key in taken})
+        except SnapscopeError as error:
+            left_out[name] = error.message
+    if not (warehouses or catalogs or left_out):
+        return file
+    unasked = frozenset(name for name in left_out if name in {*spark.unasked, *spark.catalogs})
+    return SettingsFile(file.path, warehouses | {**file.warehouses}, catalogs | {**file.catalogs}, left_out, unasked)
+
+
+def _of_file() -> SettingsFile:
+    global _read, _nothing
     path, is_named = config_file()
     try:
         with open(path, "rb", opener=lambda name, how: os.open(name, how | os.O_NONBLOCK)) as file:  # never waits
@@ -215,7 +188,9 @@ def current() -> SettingsFile:
                 path=str(path),
                 remedy="Correct SNAPSCOPE_CONFIG, or unset it.",
             ) from error
-        return SettingsFile(str(path), {}, {})
+        if _nothing is None or _nothing.path != str(path):
+            _nothing = SettingsFile(str(path), {}, {})
+        return _nothing
     except OSError as error:
         raise Corrupt("The settings file cannot be read: {why}.", why=error.strerror, path=str(path)) from error
     made = parsed(content, str(path), found)
@@ -289,11 +264,14 @@ class _Form:
         if not isinstance(found, dict):
             raise self.wrong(kind, told("a table: [{kind}.NAME]", kind=kind))
         for name, each in found.items():
-            if not _NAME.fullmatch(name):
-                raise self.wrong(f"{kind}.{name}", told("a name of letters, digits, _ and -"))
+            self.refuse_name(name, kind)
             if not isinstance(each, dict):
                 raise self.wrong(f"{kind}.{name}", told("a table: [{kind}.NAME]", kind=kind))
         return list(found.items())
+
+    def refuse_name(self, name: str, kind: str) -> None:
+        if not _NAME.fullmatch(name):
+            raise self.wrong(f"{kind}.{name}", told("a name of letters, digits, _ and -"))
 
     def warehouse(self, name: str, found: Mapping[str, Any]) -> NamedWarehouse:
         where = f"{WAREHOUSE}.{name}."

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core.credentials import masked
 from core.errors import Corrupt, ErrorCode, Unsupported
 from core.installation import EXTRAS, extra_command
 from core.messages import told
-from core.settings_file import masked
 from core.storage.kept_contents import checksum
 
 _TRACE = "\n\tat "

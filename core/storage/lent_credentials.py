@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.settings_file import conceal
+from core.credentials import conceal
 
 AHEAD_S = 300.0  # before the end, or half of the time that is left if that is less
 Lent = tuple[Mapping[str, Any], int | None]

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from core import settings_file
-from core.settings_file import NamedWarehouse, Secret, plain
+from core.credentials import Secret
+from core.settings_file import NamedWarehouse, plain
 from core.units import is_true
 
 _known: dict[str, Mapping[str, Any]] = {}

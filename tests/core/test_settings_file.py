@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from core import settings_file
+from core.credentials import Secret, masked
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
-from core.settings_file import Secret, masked
 
 Write = Callable[..., Path]
 SECRET = "marker-secret"

@@ -229,7 +229,8 @@ class PaimonFormat(TableFormat):
 
     def _why_managed(self) -> str | None:
         """Return why only a catalog may change this table; None without one."""
-        if not self.name and not settings_file.current().catalogs:
+        settings = settings_file.current()
+        if not (self.name or settings.catalogs or settings.unasked):
             return None
         why: str | None = _catalogs().why_not_here(self.store, self.name)
         return why

@@ -19,10 +19,10 @@ import core
 from core import urls
 from core.errors import Invalid, SnapscopeError, Unsupported
 from core.messages import told
+from core.spark_settings import MASTER
 
-MASTER, REMOTE = "SPARK_MASTER", "SPARK_REMOTE"
+REMOTE = "SPARK_REMOTE"
 PYTHON = "spark.pyspark.python"
-_DEFAULTS = "spark-defaults.conf"
 _SENT = (  # variables by which stores' clients find credentials, and our own time limit
     *(f"AWS_{name}" for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN", "REGION", "DEFAULT_REGION")),
     *(f"AWS_{name}" for name in ("ENDPOINT_URL", "ENDPOINT_URL_S3")),
@@ -31,33 +31,6 @@ _SENT = (  # variables by which stores' clients find credentials, and our own ti
 )
 _AGAIN = told("Check that the cluster is running and has free workers, then run it again.")
 _LOGS = told("Run it again. If that fails too, look at the workers' logs, or give them more spark.executor.memory.")
-
-
-def named() -> dict[str, str]:
-    """The settings of Spark's own places: `spark-defaults.conf` of `$SPARK_CONF_DIR` or `$SPARK_HOME`, `$SPARK_MASTER`.
-
-    Raises Invalid for a file that cannot be read.
-    """
-    folder = os.environ.get("SPARK_CONF_DIR") or (f"{home}/conf" if (home := os.environ.get("SPARK_HOME")) else None)
-    found: dict[str, str] = {}
-    if folder:
-        path = Path(folder, _DEFAULTS)
-        try:
-            found = _properties(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            pass
-        except (OSError, ValueError) as error:
-            raise Invalid("Spark's settings cannot be read: {error}.", error=error, path=str(path)) from error
-    if master := os.environ.get(MASTER, "").strip():
-        found["spark.master"] = master
-    return found
-
-
-def _properties(text: str) -> dict[str, str]:
-    """The `spark.*` properties of a Java properties file; Spark ignores others, too."""
-    lines = re.sub(r"\\\n\s*", "", text).splitlines()
-    pairs = [re.fullmatch(r"\s*(spark\.(?:[^\s=:\\]|\\.)+)\s*[\s=:]\s*(.*?)\s*", line) for line in lines]
-    return {found[1]: re.sub(r"\\(.)", r"\1", found[2]) for found in pairs if found}
 
 
 def refuse_connect(asked: Mapping[str, str]) -> None:

@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import json
 import logging
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -27,6 +25,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from core import spark_settings
 from core.errors import Conflict, Invalid, Unsupported
 from core.messages import told
 from core.paths import private, state_dir
@@ -38,7 +37,6 @@ __all__ = [
     "LOCKED",
     "JavaFound",
     "Spark",
-    "environment_settings",
     "get",
     "is_local",
     "isolated",
@@ -103,7 +101,8 @@ class Spark:
 def get(settings: Mapping[str, str] | None = None) -> SparkSession:
     """The process's Spark session, from any thread; started on the first call (4 to 12 s) and restarted if it has died.
 
-    `settings` are `spark.*` properties in addition to those in `$SNAPSCOPE_SPARK_CONF`; both override `cluster.named`.
+    `settings` are `spark.*` properties in addition to those in `$SNAPSCOPE_SPARK_CONF`; both override
+    those of Spark's own places.
     They apply only at the start.
     Raises Invalid for settings that are not allowed, NotFound without Java 17 or newer, Unsupported if Spark does not
     start (the message names the log), Conflict if another Spark runs in this process or this one runs with other
@@ -177,7 +176,7 @@ def refuse_to_write(session: SparkSession, location: str, *, on_this_disk: bool)
         raise Unsupported(
             "Workers of a cluster cannot write to the disk of this machine.",
             path=location,
-            remedy=told("Use Spark on this machine: {variable}=local[*].", variable=cluster.MASTER),
+            remedy=told("Use Spark on this machine: {variable}=local[*].", variable=spark_settings.MASTER),
         )
 
 
@@ -198,39 +197,12 @@ def engine_name(reader: str = "") -> str:
 # ---------------------------------------------------------------------------------------------------------- settings
 
 
-def environment_settings() -> dict[str, str]:
-    """`$SNAPSCOPE_SPARK_CONF` as properties: `spark.a=1,spark.b=2`, or the path of a JSON file with one object.
-
-    A comma followed by `spark.` starts the next property, so values may contain commas (`spark.jars.packages=a,b`).
-    """
-    text = os.environ.get("SNAPSCOPE_SPARK_CONF", "").strip()
-    if not text:
-        return {}
-    if text.startswith("spark."):
-        pairs = [pair.partition("=") for pair in re.split(r",\s*(?=spark\.)", text)]
-        for name, equals, _ in pairs:
-            if not equals:
-                raise Invalid("SNAPSCOPE_SPARK_CONF: `{name}` has no value; expected spark.a=1,spark.b=2.", name=name)
-        return {name.strip(): value.strip() for name, _, value in pairs}
-    try:
-        content = json.loads(Path(text).expanduser().read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        expected = "SNAPSCOPE_SPARK_CONF is neither spark.a=1,spark.b=2 nor the path of a readable JSON file"
-        raise Invalid("{expected}: {error}.", expected=expected, error=error, path=text) from error
-    if not isinstance(content, dict):
-        raise Invalid("SNAPSCOPE_SPARK_CONF names a JSON file that does not contain one object.", path=text)
-    return {name: _text(value) for name, value in content.items()}
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _merged(settings: Mapping[str, str] | None) -> dict[str, str]:
     """The requested settings, checked; the argument takes precedence over the environment."""
     locked = {name.lower(): name for name in LOCKED}
-    usual = {name: value for name, value in cluster.named().items() if name.lower() not in locked}  # not meant for us
-    asked = usual | environment_settings() | {name: _text(value) for name, value in (settings or {}).items()}
+    own = {name: spark_settings.as_text(value) for name, value in (settings or {}).items()}
+    usual = {name: value for name, value in spark_settings.of_spark().items() if name.lower() not in locked}
+    asked = usual | spark_settings.of_environment() | own  # what Spark's own places lock is not meant for us
     cluster.refuse_connect(asked)
     for name, value in asked.items():
         if not name.startswith("spark."):

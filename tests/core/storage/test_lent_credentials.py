@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.settings_file import masked
+from core.credentials import masked
 from core.storage import lent_credentials
 from core.storage.lent_credentials import Lent
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from core import spark_catalogs
 from core.errors import Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import metadata_json as packed
@@ -256,6 +257,8 @@ def _opened(name: str) -> Iterator[tuple[Catalog, Mapping[str, str]]]:
     conf: dict[str, str] = {}
     with _asked(name, conf):
         found = pyiceberg.configuration(name)
+        if found is None and (why := spark_catalogs.current().left_out.get(name)):
+            raise spark_catalogs.unusable(name, why)
         if found is None:
             listed = ", ".join(pyiceberg.known()) or "none"
             raise NotFound(

@@ -25,6 +25,7 @@ import io
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from core import spark_catalogs
 from core.errors import ErrorCode, Invalid, Unsupported
 from core.formats.iceberg import metadata_json
 from core.formats.iceberg.file_paths import normal
@@ -56,17 +57,17 @@ INTERNALS: Mapping[str, tuple[str, ...]] = {
 
 
 def known() -> list[str]:
-    """Return the names of the catalogs in pyiceberg's configuration."""
+    """Return the names of the catalogs in pyiceberg's configuration and in Spark's settings."""
     from pyiceberg.utils.config import Config
 
-    return list(Config().get_known_catalogs())
+    return [*dict.fromkeys([*Config().get_known_catalogs(), *spark_catalogs.current().iceberg])]
 
 
 def configuration(name: str) -> dict[str, str] | None:
-    """Return the current configuration of a catalog; None if it is not configured."""
+    """Return the current configuration of a catalog, pyiceberg's first, then Spark's; None if there is none."""
     from pyiceberg.utils.config import Config
 
-    found = Config().get_catalog_config(name)
+    found = Config().get_catalog_config(name) or spark_catalogs.current().iceberg.get(name)
     return None if found is None else {key: str(value) for key, value in found.items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from core import settings_file
+from core import settings_file, spark_catalogs
 from core.errors import ErrorCode, NotFound, SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.capabilities import PAIMON
@@ -23,6 +23,8 @@ from core.storage.store import Store
 def named(name: str) -> NamedCatalog:
     """Return a catalog of the settings file. Raises `NotFound`."""
     found = settings_file.current()
+    if name in found.left_out:
+        raise spark_catalogs.unusable(name, found.left_out[name])
     if name not in found.catalogs:
         raise NotFound(
             "The settings file has no catalog {name!r}.",

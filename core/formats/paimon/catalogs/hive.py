@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from core.credentials import masked
 from core.errors import Conflict, Corrupt, ErrorCode, NotFound, Unsupported
 from core.installation import extra_command
 from core.messages import told
-from core.settings_file import NamedCatalog, masked
+from core.settings_file import NamedCatalog
 from core.urls import is_object_store
 
 TYPE = "paimon-hive"

@@ -18,10 +18,11 @@ from contextlib import contextmanager
 from urllib.parse import quote
 
 from core import settings_file
+from core.credentials import masked
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.paimon.catalogs import postgres
 from core.messages import told
-from core.settings_file import NamedCatalog, masked
+from core.settings_file import NamedCatalog
 from core.storage.store import Store
 from core.urls import is_object_store
 

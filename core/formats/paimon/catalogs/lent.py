@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from core import settings_file
+from core.credentials import conceal
 from core.errors import Unsupported
 from core.formats.paimon.catalogs import rest
 from core.messages import told
-from core.settings_file import NamedCatalog, conceal, plain
+from core.settings_file import NamedCatalog, plain
 from core.storage import lent_credentials, location_options
 from core.storage.lent_credentials import Lent
 from core.units import is_true

@@ -24,19 +24,17 @@ from core.storage.store import Store
 
 def why_not_here(store: Store) -> str | None:
     """Return why a table that was opened by its path cannot be changed here: a catalog commits to it; else None."""
-    for catalog in settings_file.current().catalogs.values():
+    settings = settings_file.current()
+    for name in settings.unasked:
+        return _undetermined(name, settings.left_out[name])
+    for catalog in settings.catalogs.values():
         is_locked = catalog.type == hive.TYPE and hive.is_locked(catalog, store.location)
         if catalog.type != rest.TYPE and not is_locked:
             continue
         try:
             own = _owned(catalog, store)
         except SnapscopeError as error:
-            return told(
-                "It cannot be determined whether commits to this table go through the catalog {name}: {why} "
-                "If they do not, remove that catalog from the settings file.",
-                name=catalog.name,
-                why=error.message,
-            )
+            return _undetermined(catalog.name, error.message)
         if own is not None and is_locked:
             return told(
                 "Writers of this table take the lock of the catalog {name}. Open it as {own}.",
@@ -46,6 +44,15 @@ def why_not_here(store: Store) -> str | None:
         if own is not None:
             return f"{rest.why_not_here(catalog.name)} {told('Its name there is {own}.', own=own)}"
     return None
+
+
+def _undetermined(name: str, why: str) -> str:
+    return told(
+        "It cannot be determined whether commits to this table go through the catalog {name}: {why} "
+        "If they do not, remove that catalog from the settings file, or from Spark's settings.",
+        name=name,
+        why=why,
+    )
 
 
 def _owned(catalog: NamedCatalog, store: Store) -> str | None:

@@ -19,9 +19,10 @@ from http.client import HTTPException
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from core.credentials import masked
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.messages import told
-from core.settings_file import NamedCatalog, masked
+from core.settings_file import NamedCatalog
 from core.units import is_true
 
 TYPE = "paimon-rest"

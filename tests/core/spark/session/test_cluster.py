@@ -190,7 +190,7 @@ for line in sys.stdin:
     asked = json.loads(line)
     if "settings" in asked:
         sessions.stop()
-        sessions.environment_settings = lambda chosen=asked["settings"]: chosen
+        spark_settings.of_environment = lambda chosen=asked["settings"]: chosen
     else:
         ask(**asked)
 """

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -84,35 +83,9 @@ def test_warm_up_says_how_long_it_took(spark: SparkSession) -> None:
     assert warm_up.warm_up().result(timeout=300) > 0
 
 
-@pytest.mark.parametrize(
-    ("text", "settings"),
-    [
-        ("", {}),
-        ("spark.a=1", {"spark.a": "1"}),
-        ("spark.a=1, spark.b=x=y", {"spark.a": "1", "spark.b": "x=y"}),
-        ("spark.jars.packages=g:a:1,g:b:2,spark.c=", {"spark.jars.packages": "g:a:1,g:b:2", "spark.c": ""}),
-    ],
-)
-def test_settings_from_the_environment(monkeypatch: pytest.MonkeyPatch, text: str, settings: Mapping[str, str]) -> None:
-    monkeypatch.setenv("SNAPSCOPE_SPARK_CONF", text)
-    assert sessions.environment_settings() == settings
-
-
-def test_settings_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    file = tmp_path / "spark.json"
-    file.write_text('{"spark.a": true, "spark.b": 7, "spark.c": "x"}')
-    monkeypatch.setenv("SNAPSCOPE_SPARK_CONF", str(file))
-    assert sessions.environment_settings() == {"spark.a": "true", "spark.b": "7", "spark.c": "x"}
-    assert sessions._merged({"spark.b": "8"}) == {"spark.a": "true", "spark.b": "8", "spark.c": "x"}
-    file.write_text("[1]")
-    with pytest.raises(Invalid, match="SNAPSCOPE_SPARK_CONF names a JSON file that does not contain one object"):
-        sessions.environment_settings()
-    monkeypatch.setenv("SNAPSCOPE_SPARK_CONF", str(tmp_path / "missing.json"))
-    with pytest.raises(Invalid, match="nor the path of a readable JSON file"):
-        sessions.environment_settings()
-    monkeypatch.setenv("SNAPSCOPE_SPARK_CONF", "spark.a")
-    with pytest.raises(Invalid, match="has no value"):
-        sessions.environment_settings()
+def test_an_argument_takes_precedence_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SNAPSCOPE_SPARK_CONF", "spark.a=1,spark.b=2")
+    assert sessions._merged({"spark.b": "8"}) == {"spark.a": "1", "spark.b": "8"}
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from core.credentials import masked
 from core.errors import Corrupt, Unsupported
 from core.formats.paimon.catalogs import lent, rest
-from core.settings_file import current, masked
+from core.settings_file import current
 from core.storage import location_options
 from core.table import open_table
 from tests.support.formats.paimon.rest_catalog import Server, serving

@@ -1,0 +1,81 @@
+"""Credentials: where they stand, and that they appear in no message.
+
+Invariant: whatever was read or lent here is left out of every text that passes through `masked`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from pathlib import Path
+
+from core.errors import Invalid
+from core.messages import told
+
+_SIGNED = re.compile(r"(?i)\b(sig|signature|x-amz-signature|x-amz-credential|x-amz-security-token)=[^&\s\"']+")
+_SHORTEST = 4  # characters of a secret that is looked for in messages; a shorter one would blank out other text
+_lock = threading.Lock()
+_revealed: set[str] = set()
+
+
+class Secret:
+    """A credential that is read when it is used. Shown, it is only a reference to where it stands."""
+
+    __slots__ = ("_kind", "_path", "_text")
+
+    def __init__(self, kind: str, text: str, path: str) -> None:
+        self._kind, self._text, self._path = kind, text, path
+
+    def __repr__(self) -> str:
+        return f"Secret({'in the settings file' if self._kind == 'text' else f'{self._kind} {self._text}'})"
+
+    def value(self) -> str:
+        """Read it now. Raises `Invalid` for a variable that is not set, or a file that cannot be read."""
+        found = self._text
+        if self._kind == "env":
+            found = os.environ.get(self._text, "")
+            if not found:
+                raise Invalid(
+                    "The settings file takes a credential from ${name}, which is not set.",
+                    name=self._text,
+                    path=self._path,
+                    remedy="Set the variable where Snapscope is started.",
+                )
+        elif self._kind == "file":
+            found = self._content()
+        with _lock:
+            _revealed.add(found)
+        return found
+
+    def _content(self) -> str:
+        try:
+            found = Path(self._text).expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            why: object = error.strerror if isinstance(error, OSError) else told("it is not UTF-8 text")
+            raise Invalid(
+                "The settings file takes a credential from {file}, which cannot be read: {why}.",
+                file=self._text,
+                why=why,
+                path=self._path,
+                remedy="Create the file, readable by you, with nothing but the credential.",
+            ) from error
+        if not found:
+            raise Invalid("The settings file takes a credential from {file}, which is empty.", file=self._text)
+        return found
+
+
+def conceal(secret: str) -> None:
+    """Leave a secret that a catalog lent out of all messages."""
+    with _lock:
+        _revealed.add(secret)
+
+
+def masked(text: str) -> str:
+    """A foreign text without any secret that was read here, and without the signatures of URLs."""
+    with _lock:
+        known = sorted(_revealed, key=len, reverse=True)
+    for each in known:
+        if len(each) >= _SHORTEST:
+            text = text.replace(each, "…")
+    return _SIGNED.sub(r"\1=…", text)
