@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,9 +24,11 @@ from tests.engines.java import Missing
 from tests.support.execution import ground
 from tests.support.faulty_http import Proxy, between
 from tests.support.formats.paimon.tables import four_commits
+from tests.support.places import SMALL_TABLES
 
 NAMES = ("a b", "50%25", "100%", "ümlaut", "表", "x+y=z", "x&y;z")
 NEEDS = {"azure": "azurite", "gcs": "fake_gcs", "hdfs": "hdfs", "webhdfs": "hdfs"}
+PAIMON, ICEBERG = SMALL_TABLES / "paimon" / "default.db", SMALL_TABLES / "iceberg" / "pyiceberg"
 KEEP_ONE = Expire(retain_max=1, retain_min=1)
 
 
@@ -175,6 +178,30 @@ def test_a_life(place: str, tmp_path: Path) -> None:
     assert not [path for path in left if "tag-" in path or "snapshot.tmp" in path or ".snapscope" in path]
     assert [snapshot.id for snapshot in open_table(place).heads().main.snapshots] == [4]
     assert not open_table(place).history().incomplete
+
+
+def test_shared_tables_answer_as_on_disk(place: str) -> None:
+    """Real tables of both formats: what every point holds, and what an expiry reclaims."""
+    names = ["branches"] if place.startswith(("hdfs:", "webhdfs:")) else sorted(path.name for path in PAIMON.iterdir())
+    roots = [*(PAIMON / name for name in names), ICEBERG / "tags_branches"]
+    assert len(roots) >= 2
+    for root in roots:
+        found = answers(uploaded(root, f"{place}/{root.name}"))
+        assert found == answers(str(root)), root.name
+        assert all(found), root.name
+
+
+def answers(location: str) -> tuple[dict[str, list[Any]], list[Any]]:
+    """Return the files of every point, and what keeping one snapshot reclaims: path, size and what else is known."""
+    table = open_table(location)
+    history = table.history()
+    assert not history.incomplete
+    points = {
+        holder.point: history.files_at(position).sort_by("path").to_pylist()
+        for position, holder in enumerate(history.holders)
+    }
+    change = KEEP_ONE if table.capabilities.has_changelogs else Expire(older_than_ms=ground.LATE_MS, retain_min=1)
+    return points, table.preview(change, ground.LATE_MS).frees.sort_by("path").to_pylist()
 
 
 def test_a_tag_that_is_listed_and_never_found_stops_an_expiry(place: str, proxy: Proxy, tmp_path: Path) -> None:
