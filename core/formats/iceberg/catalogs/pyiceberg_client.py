@@ -46,6 +46,7 @@ _BY_FILE = ("_update_and_stage_table", "_write_metadata")
 _ANSWERS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "SqlCatalog": ("_convert_orm_to_iceberg", lambda row: row.metadata_location),
     "HiveCatalog": ("_convert_hive_into_iceberg", lambda table: _of_hive(table.parameters)),
+    "GlueCatalog": ("_convert_glue_to_iceberg", lambda table: _of_hive(table.get("Parameters") or {})),
     "RestCatalog": ("_response_to_table", lambda _, response: response),
 }
 """By kind of catalog, what converts its response to a table; here to the location, so no metadata is parsed."""
