@@ -15,8 +15,7 @@ from tests.engines.java import Missing, kept
 from tests.engines.lines import last_words
 from tests.support.ports import free_port
 
-MOTO = "moto==5.2.5"
-WITH = ("flask==3.1.3", "flask-cors==6.0.5", "boto3==1.43.117")
+MOTO = "moto==5.2.5 flask==3.1.3 flask-cors==6.0.5 boto3==1.43.117"
 START_S = 120.0
 
 
@@ -25,12 +24,12 @@ def running(directory: Path) -> Iterator[str]:
     """Yield the URL of a server that knows nothing yet. Raises `Missing` where it cannot be had."""
 
     def install(fresh: Path) -> None:
-        words = ["install", "--quiet", "--disable-pip-version-check", "--target", str(fresh), MOTO, *WITH]
+        words = ["install", "--quiet", "--disable-pip-version-check", "--target", str(fresh), *MOTO.split()]
         done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)
         if done.returncode:
             raise Missing(f"pip cannot install {MOTO}: {last_words(done.stderr)}")
 
-    package = kept("moto", "\n".join([MOTO, *WITH, sys.version]).encode(), install)
+    package = kept("moto", f"{MOTO} {sys.version}".encode(), install)
     url, log = f"http://127.0.0.1:{free_port()}", directory / "moto.log"
     command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", url.rpartition(":")[2]]
     with log.open("w") as out:
