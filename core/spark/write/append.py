@@ -382,5 +382,6 @@ def file_table(schema: Schema, entries: Sequence[Record]) -> pa.Table:
             "schema_id": [entry["_FILE"]["_SCHEMA_ID"] for entry in entries],
             "format": [layout.file_format(name) for name in names],
             "partition_bytes": pa.array([entry["_PARTITION"] for entry in entries], pa.binary()),
+            "bytes": [entry["_FILE"]["_FILE_SIZE"] for entry in entries],
         }
     )

@@ -55,9 +55,10 @@ def frame(
 ) -> DataFrame:
     """The rows of `files`, unordered, with the columns of `schema`, the version's schema.
 
-    `files` has the columns path (relative to the table, or a full URI), schema_id, format and partition_bytes (the
-    manifest's stored row); `schemas` are all schemas that those ids name; `options` are the table's current options,
-    where they differ from the version's. Lists the given files once; reads nothing else until the frame is used. Raises
+    `files` has the columns path (relative to the table, or a full URI), schema_id, format, partition_bytes (the
+    manifest's stored row) and bytes (the file's size); `schemas` are all schemas that those ids name; `options` are the
+    table's current options, where they differ from the version's. Lists the given files once; reads nothing else until
+    the frame is used. Raises
     `Unsupported` by name, `Corrupt` for missing files or a missing schema.
     """
     said = {**schema.options, **(options or {})}

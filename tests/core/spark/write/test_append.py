@@ -208,6 +208,20 @@ def test_compaction_keeps_rows_and_makes_one_file_of_many(spark: SparkSession, s
     assert write.compact(store, at(), spark=spark, partitions=[{"dt": dt.date(2026, 1, 2)}]) is None
 
 
+def test_compaction_of_files_that_python_reads(
+    spark: SparkSession, store: Store, at: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of another format, or in another store."""
+    write.create_table(store, COLUMNS, time_ms=T0)
+    for first in range(0, 30, 10):
+        write.append(store, rows(spark, first, first + 10), at())
+    before = frame(spark, store).orderBy("id").collect()
+    monkeypatch.setattr(read, "by_jvm", lambda *_: False)
+    assert write.compact(store, at(), spark=spark) is not None
+    assert len(entries(store)) == 1
+    assert frame(spark, store).orderBy("id").collect() == before
+
+
 def test_a_compaction_that_lost_rows_is_not_committed(
     spark: SparkSession, store: Store, at: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

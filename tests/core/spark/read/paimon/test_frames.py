@@ -57,13 +57,20 @@ class Table:
         types = [next(f.type for f in of.fields if f.name == key) for key in of.partition_keys]
         stored = binary_row.encode(partition, types)
         form = path.rpartition(".")[2]
-        self.rows.append({"path": path, "schema_id": schema_id, "format": form, "partition_bytes": stored})
+        row = {"path": path, "schema_id": schema_id, "format": form, "partition_bytes": stored}
+        self.rows.append({**row, "bytes": (self.root / path).stat().st_size if (self.root / path).exists() else 1})
 
     def frame(self, spark: SparkSession, at: int | None = None, store: Store | None = None, **more: Any) -> Any:
         files = pa.Table.from_pylist(
             self.rows,
             pa.schema(
-                {"path": pa.string(), "schema_id": pa.int64(), "format": pa.string(), "partition_bytes": pa.binary()}
+                {
+                    "path": pa.string(),
+                    "schema_id": pa.int64(),
+                    "format": pa.string(),
+                    "partition_bytes": pa.binary(),
+                    "bytes": pa.int64(),
+                }
             ),
         )
         point = self.schemas[max(self.schemas) if at is None else at]
