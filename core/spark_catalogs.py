@@ -116,7 +116,10 @@ def unusable(name: str, why: str) -> Unsupported:
         "Spark's settings define the catalog {name}, which Snapscope cannot open: {why}",
         name=name,
         why=why,
-        remedy=told("Define it in the settings file (Paimon) or in pyiceberg's configuration (Iceberg)."),
+        remedy=told(
+            "If it is reachable otherwise, define it in the settings file (Paimon) or in pyiceberg's configuration "
+            "(Iceberg)."
+        ),
     )
 
 
