@@ -174,6 +174,7 @@ import json, sys, threading, time
 from core.table import open_table
 from core.spark.query.query import query
 from core.spark.session import session as sessions
+from core import spark_settings
 from core.errors import SnapscopeError
 
 table = open_table(sys.argv[1])
