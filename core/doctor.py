@@ -230,6 +230,8 @@ def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
         others = [place for place in places if registry.is_name(place) and not is_name(place)]
         for place in dict.fromkeys([*own, *others]):
             yield _reached("catalogs", place)
+        if unread := settings_file.current().unread:
+            yield Finding("catalogs", "spark", PROBLEM, unread, told("Correct the file; its catalogs are not known."))
         for name, why in settings_file.current().left_out.items():
             error = spark_catalogs.unusable(name, why)
             yield Finding("catalogs", "spark", OK, error.message, error.remedy or "")

@@ -92,13 +92,14 @@ class NamedCatalog:
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
     """What the file and Spark's settings say. `left_out`: why a catalog of Spark's settings cannot be used; `unasked`:
-    which of these may own Paimon tables."""
+    which of these may own Paimon tables; `unread`: why Spark's settings cannot be read."""
 
     path: str
     warehouses: Mapping[str, NamedWarehouse]
     catalogs: Mapping[str, NamedCatalog]
     left_out: Mapping[str, str] = field(default_factory=dict)
     unasked: frozenset[str] = frozenset()
+    unread: str | None = None
 
     def above(self, location: str) -> NamedWarehouse | None:
         """The named warehouse that a location is or lies within: the nearest one."""
@@ -165,10 +166,11 @@ def _with_spark(file: SettingsFile, spark: SparkCatalogs) -> SettingsFile:
                 warehouses[name] = form.warehouse(name, {key: each[key] for key in each if key in taken})
         except SnapscopeError as error:
             left_out[name] = error.message
-    if not (warehouses or catalogs or left_out):
+    if not (warehouses or catalogs or left_out or spark.unread):
         return file
     unasked = frozenset(name for name in left_out if name in {*spark.unasked, *spark.catalogs})
-    return SettingsFile(file.path, warehouses | {**file.warehouses}, catalogs | {**file.catalogs}, left_out, unasked)
+    warehouses, catalogs = warehouses | {**file.warehouses}, catalogs | {**file.catalogs}
+    return SettingsFile(file.path, warehouses, catalogs, left_out, unasked, spark.unread)
 
 
 def _of_file() -> SettingsFile:

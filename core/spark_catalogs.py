@@ -54,27 +54,29 @@ Options = Mapping[str, str | bool]
 class SparkCatalogs:
     """By name: `warehouses` with their location under `location`, and Paimon's `catalogs`, in the keys of our settings
     file; `iceberg` catalogs as pyiceberg is configured; why others are `left_out`, and which of those may commit to
-    Paimon tables by themselves (`unasked`)."""
+    Paimon tables by themselves (`unasked`). `unread`: why the settings cannot be read; then it is not known which
+    catalogs they define."""
 
     warehouses: dict[str, Options] = field(default_factory=dict)
     catalogs: dict[str, Options] = field(default_factory=dict)
     iceberg: dict[str, dict[str, str]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     unasked: set[str] = field(default_factory=set)
+    unread: str | None = None
 
 
 _read: tuple[object, SparkCatalogs] | None = None
 
 
 def current() -> SparkCatalogs:
-    """Return the catalogs of Spark's settings now; none if the settings cannot be read, which Spark's start reports."""
+    """Return the catalogs of Spark's settings now."""
     global _read
     seen = tuple(_states())
     if _read is None or _read[0] != seen:
         try:
             found = of(spark_settings.of_spark() | spark_settings.of_environment())
-        except SnapscopeError:
-            found = SparkCatalogs()
+        except SnapscopeError as error:
+            found = SparkCatalogs(unread=error.message)
         _read = (seen, found)
     return _read[1]
 

@@ -162,8 +162,17 @@ def test_an_unusable_catalog_is_left_out_alone(spark_conf: Path, tmp_path: Path)
     found = settings_file.current()
     assert [*found.warehouses] == ["lake"]
     assert "an absolute path" in found.left_out["rel"]
+
+
+def test_settings_that_cannot_be_read_may_define_any_catalog(spark_conf: Path, tmp_path: Path) -> None:
+    table = four_commits(tmp_path / "orders")
     spark_conf.write_bytes(b"spark.sql.catalog.x \xff")
-    assert settings_file.current().warehouses == {}, "starting Spark reports it"
+    found = open_table(str(table.root))
+    with pytest.raises(
+        Unsupported, match=r"whether a catalog of Spark's settings commits to this table: .*cannot be read"
+    ):
+        apply(found, found.preview(CreateTag("t", 1), 0), settle_s=0)
+    assert any(each.level == doctor.PROBLEM and "cannot be read" in each.found for each in doctor.of_group("catalogs"))
 
 
 def test_a_hadoop_catalog_of_iceberg_is_a_warehouse(spark_conf: Path, tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ class PaimonFormat(TableFormat):
     def _why_managed(self) -> str | None:
         """Return why only a catalog may change this table; None without one."""
         settings = settings_file.current()
-        if not (self.name or settings.catalogs or settings.unasked):
+        if not (self.name or settings.catalogs or settings.unasked or settings.unread):
             return None
         why: str | None = _catalogs().why_not_here(self.store, self.name)
         return why

@@ -25,6 +25,11 @@ from core.storage.store import Store
 def why_not_here(store: Store) -> str | None:
     """Return why a table that was opened by its path cannot be changed here: a catalog commits to it; else None."""
     settings = settings_file.current()
+    if settings.unread is not None:
+        return told(
+            "It cannot be determined whether a catalog of Spark's settings commits to this table: {why}",
+            why=settings.unread,
+        )
     for name in settings.unasked:
         return _undetermined(name, settings.left_out[name])
     for catalog in settings.catalogs.values():
