@@ -234,7 +234,7 @@ def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
             yield Finding("catalogs", "spark", PROBLEM, unread, told("Correct the file; its catalogs are not known."))
         for name, why in settings_file.current().left_out.items():
             error = spark_catalogs.unusable(name, why)
-            yield Finding("catalogs", "spark", OK, error.message, error.remedy or "")
+            yield Finding("catalogs", "spark", PROBLEM, error.message, error.remedy or "")
     if find_spec("pyiceberg") is None:
         remedy = told("Where you need it: {command}", command=extra_command("iceberg"))
         yield Finding("catalogs", "pyiceberg", OK, told("not installed: no catalog can be opened"), remedy)
