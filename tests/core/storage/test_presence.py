@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -40,8 +41,10 @@ def test_sizes_are_asked_in_parallel(server: memory_s3.Server) -> None:
 def test_a_size_that_is_refused_is_no_absent_file(server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("s3fs.S3FileSystem.retries", 1)
     answer = server.answer
-    server.answer = lambda method, target, *rest: (  # type: ignore[method-assign]
-        (403, [], b"") if target.endswith("f7.parquet") else answer(method, target, *rest)
-    )
+
+    def refusing(method: str, target: str, *rest: Any) -> Any:
+        return (403, [], b"") if target.endswith("f7.parquet") else answer(method, target, *rest)
+
+    monkeypatch.setattr(server, "answer", refusing)
     with pytest.raises(Corrupt, match="could not read this path"):
         presence.sizes(Store(f"s3://{memory_s3.BUCKET}/t"), NAMES[:20])

@@ -18,14 +18,17 @@ from tests.support.formats.paimon.metastore import Metastore, configure, lake, n
 __all__ = ["lake", "server"]  # fixtures
 
 
-def test_a_commit_takes_the_lock_and_gives_it_back(server: Metastore, lake: TableBuilder) -> None:
+def test_a_commit_takes_the_lock_and_gives_it_back(
+    server: Metastore, lake: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     configure(server.uri, "lock-enabled = true")
     found = open_table("paimon://meta/shop/orders")
     assert found.location == "paimon://meta/shop/orders"
     apply(found, found.preview(CreateTag("v9", 2), 0), settle_s=0)
     assert server.asked == [], "no engine locks for a tag"
     during: list[object] = []
-    server.unlock, before = lambda rqst: (during.append(names(lake)), before(rqst))[1], server.unlock  # type: ignore[method-assign]
+    before = server.unlock
+    monkeypatch.setattr(server, "unlock", lambda rqst: (during.append(names(lake)), before(rqst))[1])
     stamp = Stamp(5000, iter(f"u{each}" for each in range(9)).__next__, user="me", identifier=1)
     made = commit.run(found.store, CommitChange("OVERWRITE", None, (), lambda *_: [], refuse=lambda _: None), stamp)
     assert (made.id, server.asked) == (5, ["lock", "unlock"])
