@@ -6,6 +6,7 @@ failure, and also fails a whole run that had no such tests.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sys
@@ -13,6 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +129,36 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return together(nodeid)
 
     return Together(config, log) if config.option.dist == "loadfile" else None
+
+
+# --- the event loop --------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def own_event_loop(item: pytest.Item) -> Generator[None, None, None]:
+    """Hide the browser's event loop from tests that use no browser. Once started, Playwright leaves its loop marked as
+    running in the main thread until the process ends, and `asyncio.run` refuses to start there."""
+    running = None if "browser" in getattr(item, "fixturenames", ()) else asyncio._get_running_loop()
+    if running is None:
+        yield
+        return
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(running)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    with own_event_loop(item):
+        yield
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    with own_event_loop(item):
+        yield
 
 
 # --- coverage --------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 
@@ -99,3 +100,8 @@ def test_the_right_side_of_a_comparison_is_the_chosen_version(reader: Callable[.
     page.get_by_role("button", name=words.SWAP).click()
     expect(page).to_have_url(re.compile("&a=latest&b=20$"))
     me.settled().check()
+
+
+def test_other_tests_of_the_process_can_start_an_event_loop() -> None:
+    """The browser of the tests before this one keeps a loop running."""
+    asyncio.run(asyncio.sleep(0))
