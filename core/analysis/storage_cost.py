@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from core.errors import Invalid
 from core.formats import registry
-from core.model.history import History
+from core.model.history import HistorySummary
 from core.model.intervals import Intervals, Ints, Mask, Shapes, freed
 from core.model.references import MAIN, Holder, HolderKind
 
@@ -59,7 +59,7 @@ def _only(runs: Intervals, chosen: Mask) -> tuple[Intervals, Ints]:
     return Intervals(number[runs.owner[mine]], runs.first[mine], runs.last[mine], len(objects), runs.positions), objects
 
 
-def exclusive(history: History, kept: Mask) -> tuple[Ints, Ints]:
+def exclusive(history: HistorySummary, kept: Mask) -> tuple[Ints, Ints]:
     """Per position: (files, bytes) that it alone keeps among `kept`, which deleting only it would free."""
     alike = history.shapes
     count, first, _ = _kept(alike.runs, kept)
@@ -70,7 +70,7 @@ def exclusive(history: History, kept: Mask) -> tuple[Ints, Ints]:
     return files, sizes
 
 
-def is_told(history: History, kept: Mask) -> Mask:
+def is_told(history: HistorySummary, kept: Mask) -> Mask:
     """Per position: whether `exclusive` is exact.
 
     It is not if another kept version is unreadable and may share files.
@@ -81,7 +81,7 @@ def is_told(history: History, kept: Mask) -> Mask:
     return np.asarray((blind.sum() - blind) == 0)
 
 
-def retention_curve(history: History, branch: str = MAIN) -> tuple[Ints, Ints]:
+def retention_curve(history: HistorySummary, branch: str = MAIN) -> tuple[Ints, Ints]:
     """What keeping only the newest N snapshots of `branch` frees, for every N from 0 to all: (files, bytes).
 
     All tags, other branches and changelogs stay. Index 0 exists only for the arithmetic: one snapshot always stays.
@@ -108,7 +108,7 @@ def _is_snapshot(holder: Holder, branch: str) -> bool:
     return holder.branch == branch and holder.kind is HolderKind.SNAPSHOT and holder.exists
 
 
-def by_holders(history: History, most: int = MOST_NAMES) -> pa.Table:
+def by_holders(history: HistorySummary, most: int = MOST_NAMES) -> pa.Table:
     """Bytes by the set of names that hold them: holders (text), files, bytes; largest first.
 
     Names are "live" (main's newest snapshot), "history" (main's other snapshots), each tag, each other branch and
@@ -125,7 +125,7 @@ def by_holders(history: History, most: int = MOST_NAMES) -> pa.Table:
     return pa.table(dict(zip(("holders", "files", "bytes"), columns, strict=True)))
 
 
-def holder_names(history: History, most: int = MOST_NAMES) -> dict[str, Mask]:
+def holder_names(history: HistorySummary, most: int = MOST_NAMES) -> dict[str, Mask]:
     """Return the positions of each name that `by_holders` uses."""
     masks: dict[str, Mask] = {}
     live = history.live_now()
@@ -136,7 +136,7 @@ def holder_names(history: History, most: int = MOST_NAMES) -> dict[str, Mask]:
     return masks
 
 
-def deleting(history: History, names: Collection[str], kept: Mask) -> Cost:
+def deleting(history: HistorySummary, names: Collection[str], kept: Mask) -> Cost:
     """Return what deleting these names of `by_holders` frees among `kept`; the newest snapshot always stays."""
     left = kept.copy()
     for name, mask in holder_names(history).items():
@@ -214,7 +214,7 @@ class TagDeletion:
     bytes: int
 
 
-def drops(history: History, now_ms: int, branch: str = MAIN) -> tuple[TagDeletion, ...]:
+def drops(history: HistorySummary, now_ms: int, branch: str = MAIN) -> tuple[TagDeletion, ...]:
     """`best_drops` with the rules of the format.
 
     For Paimon's tags: what deleting them frees now. Iceberg's tags hold no files themselves: what an expiry by the
@@ -224,7 +224,7 @@ def drops(history: History, now_ms: int, branch: str = MAIN) -> tuple[TagDeletio
     return best_drops(*registry.of(history.heads).by_tags(history, now_ms), own)
 
 
-def best_drops(history: History, kept: Mask, branch: str = MAIN) -> tuple[TagDeletion, ...]:
+def best_drops(history: HistorySummary, kept: Mask, branch: str = MAIN) -> tuple[TagDeletion, ...]:
     """For each number of tags k (from 1): the k tags of `branch` whose deletion frees most, `kept` being what stays.
 
     Dynamic programming over the order of tags: deleting a block of neighbours frees every object whose kept holders are
@@ -249,7 +249,7 @@ def best_drops(history: History, kept: Mask, branch: str = MAIN) -> tuple[TagDel
     return tuple(_drop(history, kept, scattered, value, tags, chosen) for chosen in _choose(value[1]))
 
 
-def _block_values(history: History, kept: Mask, tags: Ints) -> tuple[tuple[Ints, Ints], Mask]:
+def _block_values(history: HistorySummary, kept: Mask, tags: Ints) -> tuple[tuple[Ints, Ints], Mask]:
     """value[l, r]: (files, bytes) of objects whose kept holders all lie among tags l to r, neighbours in tag order.
 
     Also returns the mask of objects that only tags keep, but tags that are not neighbours.
@@ -300,7 +300,7 @@ def _trace(taken: Ints, k: int, i: int) -> list[int]:
 
 
 def _drop(
-    history: History,
+    history: HistorySummary,
     kept: Mask,
     scattered: tuple[Intervals, Ints],
     value: tuple[Ints, Ints],

@@ -24,7 +24,7 @@ from core.model.capabilities import Capabilities
 from core.model.column_bounds import Bounds
 from core.model.effects import Effect, SwapMetadata
 from core.model.expiry import Expiry, Forecast
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.intervals import Mask
 from core.model.plan import Plan
 from core.model.references import MAIN, Conversion, Field, Heads, Line, Problem
@@ -156,7 +156,7 @@ class TableFormat(Protocol):
         return Conversion.UNKNOWN
 
     @staticmethod
-    def expiring(history: History, now_ms: int) -> Mask:
+    def expiring(history: HistorySummary, now_ms: int) -> Mask:
         """Mask the positions that the table's own retention would expire at `now_ms`; none if undecidable."""
         return np.zeros(len(history.holders), dtype=np.bool_)
 
@@ -179,7 +179,7 @@ class TableFormat(Protocol):
         return {}
 
     @staticmethod
-    def by_tags(history: History, now_ms: int) -> tuple[History, Mask]:
+    def by_tags(history: HistorySummary, now_ms: int) -> tuple[HistorySummary, Mask]:
         """Return a history with a position for each tag whose deletion reclaims files, and the mask of what remains.
 
         Where a tag only delays an expiry, the mask is the state after the table's own retention has run.

@@ -6,8 +6,9 @@ fixed order. What could not be read is recorded per position in `incomplete`; no
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,47 +30,57 @@ class Totals:
     rows: Ints
 
 
-@dataclass(frozen=True)
-class History:
-    """Everything that questions about a table are answered from.
+@dataclass(frozen=True, slots=True)
+class Reclaimed:
+    """What no holder keeps any more after some are deleted.
 
-    objects: one row per physical path: path (text, relative to the table, or a full URI where external),
-             kind (text, `ObjectKind`), bytes (int64, null where only the store knows), ours (bool: may be deleted)
-    held:    intervals of objects over positions
-    files:   one row per live identity of a data file: path, bytes, rows, partition, bucket, level, schema_id,
-             source ("append", "compact" or null), format, object (row in `objects`)
-    live:    intervals of files over positions
+    frees: path, kind and bytes of the objects that may be deleted, in any order
+    foreign: how many others there are, which are not the table's
+    kept_bytes, tags_keep_bytes: the known sizes of all objects that remain, and of those that only tags keep
+    """
+
+    frees: pa.Table
+    foreign: int
+    kept_bytes: int
+    tags_keep_bytes: int
+
+
+@dataclass(frozen=True)
+class HistorySummary(ABC):
+    """The holders of a table, and sums over what they hold: enough to plan what a deletion reclaims and what it costs.
+
+    `History` has all files besides. Where they do not fit into one process, Spark sums them up.
+
     incomplete: position → what could not be read there
     """
 
     heads: Heads = field(repr=False)
     holders: tuple[Holder, ...] = field(repr=False)
-    objects: pa.Table = field(repr=False)
-    held: Intervals = field(repr=False)
-    files: pa.Table = field(repr=False)
-    live: Intervals = field(repr=False)
     incomplete: Mapping[int, tuple[Problem, ...]]
     warnings: tuple[Problem, ...]
+
+    @property
+    @abstractmethod
+    def shapes(self) -> Shapes:
+        """Objects grouped by where they are held, with the known bytes of those that may be deleted."""
+
+    @property
+    @abstractmethod
+    def totals(self) -> Totals:
+        """Live files, bytes and rows of each position."""
+
+    @abstractmethod
+    def reclaimed(self, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
+        """Return what is held in `going` and nowhere in `after`. `tags`: the positions of tags."""
+
+    @abstractmethod
+    def split(self, holders: tuple[Holder, ...], first: Ints) -> HistorySummary:
+        """Return the same on the positions of `holders`, where position p was split as `Intervals.split` does."""
 
     @cached_property
     def existing(self) -> Mask:
         """Positions of holders that exist now, without those that an expiry would create."""
         return np.array([holder.exists for holder in self.holders], dtype=np.bool_)
-
-    @cached_property
-    def totals(self) -> Totals:
-        ones = np.ones(self.live.owners, dtype=np.int64)
-        return Totals(
-            self.live.sums(ones),
-            self.live.sums(self.files["bytes"].to_numpy()),
-            self.live.sums(self.files["rows"].to_numpy()),
-        )
-
-    @cached_property
-    def shapes(self) -> Shapes:
-        """Objects grouped by where they are held, with the known bytes of those that may be deleted."""
-        sizes: Ints = pc.fill_null(self.objects["bytes"], 0).to_numpy()
-        return shapes(self.held, sizes * self.objects["ours"].to_numpy())
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -113,6 +124,65 @@ class History:
             found |= {point: named[name] for point, name in tags.items() if name in named}  # else it is a holder itself
         return found
 
+    def live_now(self) -> int | None:
+        """The position of main's newest snapshot, or None for a table without snapshots."""
+        latest = self.heads.main.latest
+        return None if latest is None else self.position(str(latest.id))
+
+    def snapshot_positions(self) -> tuple[int, ...]:
+        """Positions with a set of live files, that is snapshots and tags, readable or not."""
+        return tuple(
+            position for position, holder in enumerate(self.holders) if holder.kind is not HolderKind.CHANGELOG
+        )
+
+
+@dataclass(frozen=True)
+class History(HistorySummary):
+    """Everything that questions about a table are answered from.
+
+    objects: one row per physical path: path (text, relative to the table, or a full URI where external),
+             kind (text, `ObjectKind`), bytes (int64, null where only the store knows), ours (bool: may be deleted)
+    held:    intervals of objects over positions
+    files:   one row per live identity of a data file: path, bytes, rows, partition, bucket, level, schema_id,
+             source ("append", "compact" or null), format, object (row in `objects`)
+    live:    intervals of files over positions
+    """
+
+    objects: pa.Table = field(repr=False)
+    held: Intervals = field(repr=False)
+    files: pa.Table = field(repr=False)
+    live: Intervals = field(repr=False)
+
+    @cached_property
+    def totals(self) -> Totals:
+        ones = np.ones(self.live.owners, dtype=np.int64)
+        return Totals(
+            self.live.sums(ones),
+            self.live.sums(self.files["bytes"].to_numpy()),
+            self.live.sums(self.files["rows"].to_numpy()),
+        )
+
+    @cached_property
+    def shapes(self) -> Shapes:
+        """Objects grouped by where they are held, with the known bytes of those that may be deleted."""
+        sizes: Ints = pc.fill_null(self.objects["bytes"], 0).to_numpy()
+        return shapes(self.held, sizes * self.objects["ours"].to_numpy())
+
+    def reclaimed(self, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
+        lost, by_tag, otherwise = (self.held.over(some) for some in (going, after & tags, after & ~tags))
+        kept = by_tag | otherwise
+        chosen, ours = lost & ~kept, self.objects["ours"].to_numpy()
+        rows = pa.array(np.flatnonzero(chosen & ours))
+        return Reclaimed(
+            self.objects.select(["path", "kind", "bytes"]).take(rows),
+            int((chosen & ~ours).sum()),
+            self.bytes_of(kept),
+            self.bytes_of(lost & by_tag & ~otherwise),
+        )
+
+    def split(self, holders: tuple[Holder, ...], first: Ints) -> History:
+        return replace(self, holders=holders, held=self.held.split(first))
+
     def files_at(self, position: int, *, is_ordered: bool = True) -> pa.Table:
         """The live data files of one version, ordered by path, as far as they could be read (see `require`).
 
@@ -151,14 +221,3 @@ class History:
     def bytes_of(self, chosen: Mask) -> int:
         """The sum of the known sizes of the chosen objects, in bytes."""
         return int(pc.sum(self.objects["bytes"].filter(pa.array(chosen))).as_py() or 0)
-
-    def live_now(self) -> int | None:
-        """The position of main's newest snapshot, or None for a table without snapshots."""
-        latest = self.heads.main.latest
-        return None if latest is None else self.position(str(latest.id))
-
-    def snapshot_positions(self) -> tuple[int, ...]:
-        """Positions with a set of live files, that is snapshots and tags, readable or not."""
-        return tuple(
-            position for position, holder in enumerate(self.holders) if holder.kind is not HolderKind.CHANGELOG
-        )

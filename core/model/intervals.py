@@ -75,6 +75,10 @@ class Intervals:
         """The same intervals assigned to other owners: `owner[i]` replaces object i."""
         return Intervals(owner[self.owner], self.first, self.last, owners, self.positions)
 
+    def split(self, first: Ints) -> Intervals:
+        """The same intervals where position p was split into `first[p]` to `first[p + 1]`, the latter excluded."""
+        return Intervals(self.owner, first[self.first], first[self.last + 1] - 1, self.owners, int(first[-1]))
+
 
 @dataclass(frozen=True, slots=True)
 class Shapes:

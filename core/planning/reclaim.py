@@ -18,7 +18,7 @@ from core.model import codes
 from core.model.actions import (
     Change,
 )
-from core.model.history import History
+from core.model.history import HistorySummary
 from core.model.intervals import Mask
 from core.model.plan import FREES, Plan, Verdict, fingerprint, ordered, unreadable
 from core.model.references import MAIN, Holder, HolderKind, Snapshot
@@ -26,7 +26,7 @@ from core.planning.unknown_references import refuse_unread
 
 
 def drafted(
-    history: History,
+    history: HistorySummary,
     change: Change,
     rules: Reason,
     now_ms: int,
@@ -38,16 +38,9 @@ def drafted(
     """The plan after which the holders in `after` remain."""
     going = history.existing & ~after
     tags = np.array([holder.kind is HolderKind.TAG for holder in history.holders], dtype=np.bool_)
-    lost, by_tag, otherwise = (history.held.over(some) for some in (going, after & tags, after & ~tags))
-    kept = by_tag | otherwise
-    chosen = lost & ~kept  # what holders hold that exist and remain is kept
-    ours = history.objects["ours"].to_numpy()
-    if foreign := int((chosen & ~ours).sum()):
-        warnings.append(
-            codes.FOREIGN(
-                files=counted(foreign, "{count} file", "{count} files"),
-            )
-        )
+    found = history.reclaimed(going, after, tags)
+    if found.foreign:
+        warnings.append(codes.FOREIGN(files=counted(found.foreign, "{count} file", "{count} files")))
     points = tuple(
         Verdict(holder.point, bool(after[position]), reasons.get(position, (_stays(holder, change.branch),)))
         for position, holder in enumerate(history.holders)
@@ -77,16 +70,16 @@ def drafted(
         now_ms=now_ms,
         fingerprint=fingerprint(history.heads, change, rules, now_ms),
         points=points,
-        frees=_frees(history, chosen & ours, leaves),
-        kept_bytes=history.bytes_of(kept),
-        tags_keep_bytes=history.bytes_of(lost & by_tag & ~otherwise),
+        frees=_frees(found.frees, leaves),
+        kept_bytes=found.kept_bytes,
+        tags_keep_bytes=found.tags_keep_bytes,
         removes=tuple(removes),
         leaves=tuple(leaves),
         warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
-def _snapshots(history: History, chosen: Mask) -> list[Snapshot]:
+def _snapshots(history: HistorySummary, chosen: Mask) -> list[Snapshot]:
     """The snapshots that the chosen snapshots and tags make readable; a changelog makes none readable."""
     holders = [history.holders[position] for position in np.flatnonzero(chosen)]
     return [each.snapshot for each in holders if each.snapshot and each.kind is not HolderKind.CHANGELOG]
@@ -97,8 +90,8 @@ def _commit(snapshot: Snapshot) -> tuple[object, ...]:
     return snapshot.id, snapshot.time_ms, snapshot.commit_user, snapshot.commit_identifier
 
 
-def _frees(history: History, chosen: Mask, leaves: list[str]) -> pa.Table:
-    table = history.objects.select(["path", "kind", "bytes"]).take(pa.array(np.flatnonzero(chosen))).cast(FREES)
+def _frees(found: pa.Table, leaves: list[str]) -> pa.Table:
+    table = found.cast(FREES)
     table = table.filter(pc.invert(pc.is_in(table["path"], value_set=pa.array(leaves, pa.string()))))
     return ordered(table)
 

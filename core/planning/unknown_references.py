@@ -8,12 +8,12 @@ from core.errors import Corrupt, SnapscopeError
 from core.messages import told
 from core.model.actions import Change
 from core.model.codes import Fault
-from core.model.history import History
+from core.model.history import HistorySummary
 from core.model.intervals import Mask
 from core.model.references import HolderKind, Line, Problem
 
 
-def refuse_unknown_schema(history: History) -> None:
+def refuse_unknown_schema(history: HistorySummary) -> None:
     """Raise `Corrupt` if a schema of any branch cannot be read: the newest schema determines the options."""
     for each in (bad for one in history.heads.lines for bad in one.unreadable if bad.kind == "schema"):
         raise Corrupt(
@@ -23,7 +23,7 @@ def refuse_unknown_schema(history: History) -> None:
         )
 
 
-def refuse_unknown(history: History, line: Line, after: Mask, change: Change) -> None:
+def refuse_unknown(history: HistorySummary, line: Line, after: Mask, change: Change) -> None:
     refuse_unknown_schema(history)
     unknown = [(history.holders[position], found) for position, found in history.incomplete.items() if after[position]]
     if not unknown:
@@ -55,7 +55,7 @@ def remedy(problem: Problem, way: str = "") -> str | None:
     return told("Restore the file.")
 
 
-def refuse_unread(history: History, going: Mask) -> None:
+def refuse_unread(history: HistorySummary, going: Mask) -> None:
     """Raise `Corrupt` if a reference to be deleted was not read: it is deleted only while its bytes are as planned."""
     for position in np.flatnonzero(going):
         if history.holders[position].path not in history.heads.references:

@@ -15,7 +15,7 @@ from core.analysis import storage_cost
 from core.analysis.expiration_dates import ExpirationDate
 from core.analysis.storage_cost import by_holders, retention_curve
 from core.model.expiry import Expiry
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.plan import Plan
 from core.model.references import MAIN
 from dashboard import words
@@ -181,7 +181,7 @@ def curve_table(history: History, branch: str, price: Price | None = None) -> pd
     return found if price is None else found.assign(money=[money(int(size), price) for size in found["bytes"]])
 
 
-def holders(history: History) -> pd.DataFrame:
+def holders(history: HistorySummary) -> pd.DataFrame:
     """List bytes by the exact set of holders, largest first."""
     found: pd.DataFrame = by_holders(history).to_pandas()
     return found

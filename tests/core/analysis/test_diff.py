@@ -394,7 +394,7 @@ def test_lines_of_iceberg_are_told_by_what_happened_since_they_parted() -> None:
     files = pa.Table.from_pylist(rows)
     for name, kind in kinds.items():
         files = files.append_column(name, pa.nulls(len(rows), kind))
-    history = History(heads, holders, files.select(["path", "bytes"]), runs, files, runs, {}, ())
+    history = History(heads, holders, {}, (), files.select(["path", "bytes"]), runs, files, runs)
 
     def changes(a: str, b: str) -> tuple[dict[str, str], dict[str, str]]:
         found = diff(history, resolve(heads, a), resolve(heads, b))

@@ -60,7 +60,7 @@ def made(kinds: list[str], held: list[set[int]], sizes: list[int]) -> History:
     own = tuple(each.snapshot for each in holders if each.branch == MAIN and each.kind is HolderKind.SNAPSHOT)
     line = Line(MAIN, tuple(each for each in own if each), (), (), (), {})
     files = pa.table({"bytes": sizes, "rows": sizes})
-    return History(Heads("t", PAIMON, (line,), {}), tuple(holders), objects, runs, files, runs, {}, ())
+    return History(Heads("t", PAIMON, (line,), {}), tuple(holders), {}, (), objects, runs, files, runs)
 
 
 @st.composite

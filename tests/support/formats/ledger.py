@@ -134,7 +134,7 @@ class LedgerFormat(TableFormat):
         holders = tuple(
             Holder(HolderKind.SNAPSHOT, MAIN, str(each.id), each, path_of(each.id)) for each in heads.main.snapshots
         )
-        return History(heads, holders, objects, runs, files, runs, {}, ())
+        return History(heads, holders, {}, (), objects, runs, files, runs)
 
     def plan(self, history: History, change: Change, now_ms: int) -> Plan:
         if not isinstance(change, Expire):

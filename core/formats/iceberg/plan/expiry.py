@@ -36,7 +36,7 @@ from core.model.actions import (
     Truncate,
 )
 from core.model.codes import Fault
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.intervals import Mask, freed
 from core.model.lineage import members
 from core.model.plan import FREES, Plan, Verdict, fingerprint, ordered, unreadable
@@ -97,7 +97,7 @@ def _tagged(heads: Heads, ids: Set[int]) -> list[Snapshot]:
     return [there[id] for id in named]
 
 
-def expiring(history: History, now_ms: int) -> Mask:
+def expiring(history: HistorySummary, now_ms: int) -> Mask:
     """Mask the positions that the table's own retention would expire at `now_ms`; none if expiry is disabled."""
     try:
         refuse_off(history.heads)
@@ -129,14 +129,9 @@ def _plan(
     leaves = () if move.writes is None else (_path(move.writes),)
     if not change.names_a_reference:
         _refuse_unknown(history, after)
-    chosen = freed(history.held, history.existing, after)
-    ours = history.objects["ours"].to_numpy()
-    if foreign := int((chosen & ~ours).sum()):
-        warnings.append(
-            codes.FOREIGN(
-                files=counted(foreign, "{count} file", "{count} files"),
-            )
-        )
+    found = history.reclaimed(history.existing, after, np.zeros_like(after))
+    if found.foreign:
+        warnings.append(codes.FOREIGN(files=counted(found.foreign, "{count} file", "{count} files")))
     warnings += [
         codes.LOWER_BOUND(
             point=history.holders[position].point,
@@ -153,7 +148,7 @@ def _plan(
         for position, holder in enumerate(history.holders)
         if not after[position]
     ]
-    if chosen.any():
+    if len(found.frees) or found.foreign:
         warnings += _fewer_than_said(history, after)
     if (removes or leaves) and (old := retention.old_metadata(heads)):
         warnings.append(
@@ -170,8 +165,8 @@ def _plan(
         now_ms=now_ms,
         fingerprint=fingerprint(heads, change, RULES, now_ms),
         points=(*_snapshot_verdicts(history, judged), *_ref_verdicts(heads, judged)),
-        frees=ordered(history.objects.filter(chosen & ours).select(FREES.names).cast(FREES)),
-        kept_bytes=history.bytes_of(history.held.over(after)),
+        frees=ordered(found.frees.cast(FREES)),
+        kept_bytes=found.kept_bytes,
         tags_keep_bytes=0,
         removes=tuple(removes),
         leaves=leaves,
@@ -211,7 +206,7 @@ def _ref_verdicts(heads: Heads, judged: RefVerdicts) -> list[Verdict]:
     return [Verdict(f"{kind[name]}:{name}", keep, (why,)) for name, (keep, why) in judged.refs.items()]
 
 
-def _left(history: History, judged: RefVerdicts) -> Mask:
+def _left(history: HistorySummary, judged: RefVerdicts) -> Mask:
     goes = judged.goes
     return np.array([int(holder.name) not in goes for holder in history.holders], dtype=np.bool_)
 

@@ -10,8 +10,8 @@ from core.errors import Unsupported
 from core.formats.iceberg import retention
 from core.formats.iceberg.plan.expiry import marginal, refuse_off
 from core.formats.iceberg.retention import ExpiryOptions
-from core.model.history import History
-from core.model.intervals import Intervals, Mask
+from core.model.history import History, HistorySummary
+from core.model.intervals import Mask
 from core.model.lineage import members
 from core.model.references import MAIN, Holder, HolderKind
 
@@ -27,7 +27,7 @@ def tag_costs(history: History, now_ms: int) -> dict[str, int]:
     return {name: marginal(history, refs, now_ms)[1] for name, refs in rest.items()}
 
 
-def by_tags(history: History, now_ms: int) -> tuple[History, Mask]:
+def by_tags(history: HistorySummary, now_ms: int) -> tuple[HistorySummary, Mask]:
     """Return a history in which each tag that alone keeps its snapshot has its own position, and what is kept.
 
     Whether a tag keeps its snapshot does not depend on tags of other snapshots, so a set of tags is a set of
@@ -52,7 +52,5 @@ def by_tags(history: History, now_ms: int) -> tuple[History, Mask]:
         own = names.get(holder.name)
         holders += [replace(holder, kind=HolderKind.TAG, branch=MAIN, name=name) for name in own] if own else [holder]
     first = np.array([*start, len(holders)], dtype=np.int64)
-    held = history.held
-    runs = Intervals(held.owner, first[held.first], first[held.last + 1] - 1, held.owners, len(holders))
     stays = np.array([int(each.name) not in goes for each in history.holders], dtype=np.bool_)
-    return replace(history, holders=tuple(holders), held=runs), np.repeat(stays, np.diff(first))
+    return history.split(tuple(holders), first), np.repeat(stays, np.diff(first))

@@ -29,7 +29,7 @@ from core.model.actions import (
     refuse_unheeded,
 )
 from core.model.codes import Fault
-from core.model.history import History
+from core.model.history import HistorySummary
 from core.model.intervals import Mask
 from core.model.plan import Plan
 from core.model.ref_names import tags_there
@@ -41,7 +41,7 @@ DAY_MS = 86_400_000
 NAMED = codes.NAMED_TO_DELETE()
 
 
-def preview(history: History, change: Change, now_ms: int) -> Plan:
+def preview(history: HistorySummary, change: Change, now_ms: int) -> Plan:
     """Plan `change` at `now_ms`.
 
     Raises `Invalid` for a contradictory request, `NotFound` for an unknown branch, `Corrupt` if a version that is kept
@@ -99,7 +99,7 @@ def preview(history: History, change: Change, now_ms: int) -> Plan:
     return plan if source is None else dataclasses.replace(plan, source=source, source_tag=source_tag)
 
 
-def expiring(history: History, now_ms: int) -> Mask:
+def expiring(history: HistorySummary, now_ms: int) -> Mask:
     """Mask the positions that each branch's own retention would expire at `now_ms`; none where it cannot be applied."""
     mask = np.zeros(len(history.holders), dtype=np.bool_)
     for line in history.heads.lines:
@@ -116,7 +116,7 @@ def expiring(history: History, now_ms: int) -> Mask:
 
 
 def _expire(
-    history: History,
+    history: HistorySummary,
     line: Line,
     change: Expire,
     now_ms: int,
@@ -190,7 +190,7 @@ def _expire(
         warnings.append(codes.CHANGELOGS_FREED())
 
 
-def _retained(history: History, line: Line, kind: HolderKind) -> list[Retained]:
+def _retained(history: HistorySummary, line: Line, kind: HolderKind) -> list[Retained]:
     found = [
         Retained(int(holder.name), holder.snapshot.time_ms if holder.snapshot else None)
         for holder in history.holders
@@ -200,7 +200,7 @@ def _retained(history: History, line: Line, kind: HolderKind) -> list[Retained]:
 
 
 def _judge(
-    history: History,
+    history: HistorySummary,
     line: Line,
     kind: HolderKind,
     judged: SnapshotVerdicts,
@@ -219,7 +219,7 @@ def _source_words(change: ReplaceTag) -> str:
 
 
 def _drop_tags(
-    history: History,
+    history: HistorySummary,
     line: Line,
     names: tuple[str, ...],
     after: Mask,
@@ -244,7 +244,12 @@ def _drop_tags(
 
 
 def _drop_old_tags(
-    history: History, line: Line, change: Expire, now_ms: int, after: Mask, reasons: dict[int, tuple[Reason, ...]]
+    history: HistorySummary,
+    line: Line,
+    change: Expire,
+    now_ms: int,
+    after: Mask,
+    reasons: dict[int, tuple[Reason, ...]],
 ) -> None:
     goes, untold = retention.ended_tags(line, now_ms if change.expired_tags else None, change.tags_older_than_ms)
     for name, why in goes.items():
