@@ -53,10 +53,7 @@ def _kept(runs: Intervals, mask: Mask) -> tuple[Ints, Ints, Ints]:
 
 def _only(runs: Intervals, chosen: Mask) -> tuple[Intervals, Ints]:
     """The intervals of the chosen objects, renumbered, and the objects' old numbers."""
-    objects = np.flatnonzero(chosen)
-    number = np.cumsum(chosen) - 1
-    mine = chosen[runs.owner]
-    return Intervals(number[runs.owner[mine]], runs.first[mine], runs.last[mine], len(objects), runs.positions), objects
+    return runs.only(chosen), np.flatnonzero(chosen)
 
 
 def exclusive(history: HistorySummary, kept: Mask) -> tuple[Ints, Ints]:

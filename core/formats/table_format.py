@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import Conflict, ErrorCode, NotFound, Unsupported
+from core.formats.parts import InParts
 from core.messages import Reason
 from core.model.actions import Change
 from core.model.capabilities import Capabilities
@@ -215,6 +216,15 @@ class TableFormat(Protocol):
     def has_snapshot(self, id: int) -> bool | None:
         """Return whether a snapshot of any branch has this id; None if only reading all references tells."""
         return None
+
+    def in_parts(self, heads: Heads, *, changelogs: bool = False) -> InParts:
+        """Return the same history to be built in parts, for a table whose files do not fit into one process."""
+        raise Unsupported(
+            "Metadata of {format} tables is not read in parts.",
+            format=self.capabilities.title,
+            path=self.location,
+            remedy="Read it in one process.",
+        )
 
     def pauses_s(self, heads: Heads, unread: Collection[str]) -> Sequence[float]:
         """Return the waits in seconds before checking again whether unreadable references are being deleted."""

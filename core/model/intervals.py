@@ -75,6 +75,12 @@ class Intervals:
         """The same intervals assigned to other owners: `owner[i]` replaces object i."""
         return Intervals(owner[self.owner], self.first, self.last, owners, self.positions)
 
+    def only(self, chosen: Mask) -> Intervals:
+        """The intervals of the chosen objects, renumbered."""
+        mine, number = chosen[self.owner], np.cumsum(chosen) - 1
+        owner = number[self.owner[mine]]
+        return Intervals(owner, self.first[mine], self.last[mine], int(chosen.sum()), self.positions)
+
     def split(self, first: Ints) -> Intervals:
         """The same intervals where position p was split into `first[p]` to `first[p + 1]`, the latter excluded."""
         return Intervals(self.owner, first[self.first], first[self.last + 1] - 1, self.owners, int(first[-1]))

@@ -47,6 +47,13 @@ def empty(schema: Schema | None) -> FileIndex:
     return FileIndex.empty(key, pa.schema([(name, _TYPES[name]) for name in _SAID]), files, pa.schema([]))
 
 
+def of_said(schema: Schema | None, said: pa.Table) -> FileIndex:
+    """Return an index that knows what lists say about manifests, and no entries."""
+    nothing = empty(schema)
+    marks, counts = pa.nulls(len(said), pa.string()), np.zeros((len(said), FileIndex.CODES), dtype=np.int64)
+    return dataclasses.replace(nothing, said=said, marks=marks, counts=counts)
+
+
 @dataclass(frozen=True, slots=True)
 class Indexed:
     """An index that contains what a table needs now.
@@ -91,6 +98,16 @@ def read(
     raise AssertionError("an empty index fits")
 
 
+def read_lists(
+    heads: Heads, manifests: PaimonManifests, names: list[str], sizes: dict[str, int], marks: Mapping[str, str]
+) -> Indexed:
+    """Index these lists without the manifests they name."""
+    loaded = manifests.load(names, LIST, sizes)
+    index = _with_lists(empty(heads.main.schema), names, loaded, marks)
+    lists = np.array([index.list_numbers.get(name, -1) for name in names], dtype=np.int64)
+    return Indexed(index, index.present(lists[lists >= 0]), lists, loaded.errors, {}, {})
+
+
 def _known(heads: Heads, manifests: PaimonManifests, place: str | None) -> Iterator[FileIndex]:
     """Yield what may be known of the table's manifests, the most likely first; at last nothing."""
     nothing = empty(heads.main.schema)
@@ -117,15 +134,26 @@ def _with_entries(
     own = np.array([sizes.get(name, 0) for name in names], dtype=np.int64)
     memory.require(expected[new], own, _BYTES_PER_ENTRY, manifests.store.location)
     entries, found = identified_in(heads, names, manifests.load(names, ENTRY, sizes, progress))
-    index = _extended(index, new, names, entries, found, marks)
-    errors, counts, said = dict(entries.errors), index.counts.sum(axis=1), index.said["bytes"].to_pylist()
-    for number in np.flatnonzero(present & index.are_read):
-        name = every[number]
-        if counts[number] != expected[number]:
-            errors[name] = _contradiction(f"{expected[number]} entries", f"{counts[number]}")
-        elif sizes[name] != said[number]:
-            errors[name] = _contradiction(f"{said[number]} bytes", f"{sizes[name]}")
+    index = extended(index, new, names, entries, found, marks)
+    read, counts = np.flatnonzero(present & index.are_read), index.counts.sum(axis=1)
+    errors = {
+        **entries.errors,
+        **contradictions(index.said, dict(zip(read.tolist(), counts[read], strict=True)), sizes),
+    }
     return index, errors, unknown_in(entries, new)
+
+
+def contradictions(said: pa.Table, counts: Mapping[int, int], sizes: Mapping[str, int]) -> dict[str, SnapscopeError]:
+    """Compare the number of entries of each manifest that was read, and its size, with what manifest lists state."""
+    expected, lengths = said["added"].to_numpy() + said["deleted"].to_numpy(), said["bytes"].to_pylist()
+    names, errors = said["name"].to_pylist(), {}
+    for number, count in counts.items():
+        name = names[number]
+        if count != expected[number]:
+            errors[name] = _contradiction(f"{expected[number]} entries", f"{count}")
+        elif sizes[name] != lengths[number]:
+            errors[name] = _contradiction(f"{lengths[number]} bytes", f"{sizes[name]}")
+    return errors
 
 
 def _contradiction(expected: str, found: str) -> SnapscopeError:
@@ -153,7 +181,7 @@ def _with_lists(index: FileIndex, names: list[str], loaded: Loaded, marks: Mappi
     )
 
 
-def _extended(
+def extended(
     index: FileIndex, manifests: Ints, names: list[str], loaded: Loaded, found: Identities, marks: Mapping[str, str]
 ) -> FileIndex:
     """Add the entries of these manifests, whose identities among themselves are `found`."""

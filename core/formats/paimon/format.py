@@ -29,6 +29,7 @@ from core.formats.paimon import history as histories
 from core.formats.paimon.capabilities import PAIMON
 from core.formats.paimon.file_paths import external_roots
 from core.formats.paimon.manifests import PaimonManifests
+from core.formats.paimon.parts import PaimonInParts
 from core.formats.paimon.plan import (
     automatic_tags,
     effects,
@@ -144,6 +145,9 @@ class PaimonFormat(TableFormat):
     def history(self, heads: Heads, progress: Progress | None, *, changelogs: bool = False) -> History:
         wide = changelogs or has_changelogs(heads)
         return histories.build(self.store, heads, self.manifests, changelogs=wide, progress=progress)
+
+    def in_parts(self, heads: Heads, *, changelogs: bool = False) -> PaimonInParts:
+        return PaimonInParts(self.store, heads, changelogs=changelogs or has_changelogs(heads))
 
     def pauses_s(self, heads: Heads, unread: Collection[str]) -> Sequence[float]:
         """Return waits if the oldest snapshot of a branch is unreadable.

@@ -41,6 +41,10 @@ class Objects:
     bytes: pa.Array
     runs: Intervals
 
+    def only(self, chosen: Mask) -> Objects:
+        which = pa.array(chosen)
+        return Objects(self.paths.filter(which), self.kind, self.bytes.filter(which), self.runs.only(chosen))
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:

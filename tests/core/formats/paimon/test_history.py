@@ -24,15 +24,31 @@ from hypothesis import strategies as st
 from core.errors import Corrupt
 from core.model import intervals
 from core.model.history import History
-from core.table import open_table
+from core.table import Table, open_table
 from tests.support import builders, set_model
 from tests.support.builders import DataFile, TableBuilder
 from tests.support.depth import tries
+from tests.support.formats.in_parts import agrees
 from tests.support.formats.paimon.random_tables import FORMATS, STEP, Maker, _at_level
 from tests.support.formats.paimon.tables import PUBLIC, REAL, four_commits, list_of, manifest_of, rewrite, strip_sizes
 from tests.support.places import TABLES
 
 ROW = ["path", "bytes", "rows", "partition", "bucket", "level", "schema_id", "source", "format"]
+
+
+@pytest.fixture(autouse=True)
+def in_parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every history that a test reads is built in parts, too, and compared."""
+    if "changes_while" in request.node.name:
+        return
+    whole = Table.history
+
+    def both(table: Table, *args: Any, **manner: Any) -> History:
+        history = whole(table, *args, **manner)
+        agrees(table, history, len(history.objects) % 4 + 2)
+        return history
+
+    monkeypatch.setattr(Table, "history", both)
 
 
 def positions(history: History) -> dict[str, int]:

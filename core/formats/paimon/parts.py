@@ -1,0 +1,155 @@
+"""A Paimon table's history in parts. See `core.formats.parts`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.errors import SnapscopeError
+from core.formats import parts as in_parts
+from core.formats.paimon import file_index, history
+from core.formats.paimon.file_index import Indexed
+from core.formats.paimon.file_paths import Identities, changelog_path, identities
+from core.formats.paimon.manifests import ENTRY, PaimonManifests
+from core.formats.paimon.outline import Listed, Outline
+from core.formats.paimon.read.holder_axis import axis
+from core.formats.paimon.read.problems import unknown_in
+from core.formats.parts import MANIFEST, Facts, Manifests, part_of
+from core.model.history import History, Totals
+from core.model.intervals import Ints
+from core.model.references import Heads, Holder, Problem
+from core.storage.decoded_files import Loaded, add_unlisted, expand, flat
+from core.storage.store import Store
+
+_RANGE = "compacted-changelog-"
+
+
+@dataclass(frozen=True, slots=True)
+class PaimonReader:
+    location: str
+    heads: Heads
+
+    def entries(self, manifests: Manifests, parts: int) -> tuple[list[Facts], pa.Table, Ints]:
+        names, sizes = [name for _, name, _ in manifests], {name: size for _, name, size in manifests if size}
+        numbers = np.array([number for number, _, _ in manifests], dtype=np.int64)
+        source = PaimonManifests(Store(self.location), is_kept=False)
+        loaded, found = file_index.identified_in(self.heads, names, source.load(names, ENTRY, sizes))
+        unknown, counts = unknown_in(loaded, numbers), np.diff(loaded.start)
+        facts = [
+            Facts(number, count, loaded.errors.get(name), unknown.get(number))
+            for (number, name, _), count in zip(manifests, counts.tolist(), strict=True)
+        ]
+        identity, part = _parts(found, parts)
+        row, pair = expand(np.searchsorted(identity, np.arange(found.count + 1)).astype(np.int64), found.identity)
+        entries = loaded.rows.append_column(MANIFEST, pa.array(np.repeat(numbers, counts)))
+        return facts, entries if len(row) == len(entries) else entries.take(pa.array(row)), part[pair]
+
+
+def _parts(found: Identities, parts: int) -> tuple[Ints, Ints]:
+    """Return the parts of each identity's objects, as (identity, part) pairs sorted by identity."""
+    path = flat(found.files["path"])
+    pairs = [np.arange(found.count, dtype=np.int64) * parts + part_of(path, parts)]
+    ranges = np.flatnonzero(pc.match_substring(path, _RANGE).to_numpy(zero_copy_only=False))
+    if len(ranges):
+        chosen = found.files.select(["path", "bucket"]).take(pa.array(ranges))
+        real = [changelog_path(each["path"], each["bucket"]) for each in chosen.to_pylist()]
+        pairs.append(ranges * parts + part_of(pa.array(real, pa.string()), parts))
+    if len(found.extra_owner):
+        pairs.append(found.extra_owner * parts + part_of(flat(found.extra_path), parts))
+    every = np.unique(np.concatenate(pairs)) if len(pairs) > 1 else pairs[0]
+    return every // parts, every % parts
+
+
+@dataclass(frozen=True, slots=True)
+class PaimonBuilder:
+    outline: Outline
+    said: pa.Table
+
+    def part(self, entries: pa.Table, part: int, parts: int) -> History:
+        manifest = entries[MANIFEST].to_numpy()
+        order = np.argsort(manifest, kind="stable")
+        numbers, start = np.unique(manifest[order], return_index=True)
+        rows = entries.drop_columns([MANIFEST]).take(pa.array(order)).combine_chunks()
+        loaded = Loaded(rows, np.concatenate((start, [len(rows)])).astype(np.int64), {})
+        names = [self.outline.names[number] for number in numbers.tolist()]
+        index = file_index.of_said(self.outline.heads.main.schema, self.said)
+        found = identities(rows, self.outline.heads)
+        index = file_index.extended(index, numbers, names, loaded, found, {})
+        outline = dataclasses.replace(
+            self.outline,
+            objects=tuple(each.only(part_of(flat(each.paths), parts) == part) for each in self.outline.objects),
+        )
+        return in_parts.only(history.assembled(outline, index), part, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class PaimonFrame:
+    outline: Outline
+    said: pa.Table
+
+    @property
+    def heads(self) -> Heads:
+        return self.outline.heads
+
+    @property
+    def holders(self) -> tuple[Holder, ...]:
+        return self.outline.holders
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        return self.outline.warnings
+
+    def builder(self) -> PaimonBuilder:
+        return PaimonBuilder(dataclasses.replace(self.outline, heads=_light(self.heads)), self.said)
+
+    def problems(self, totals: Totals) -> Mapping[int, tuple[Problem, ...]]:
+        return self.outline.with_rows(totals.rows).incomplete
+
+
+def _light(heads: Heads) -> Heads:
+    """Return references without their contents, which parts do not need."""
+    return dataclasses.replace(heads, references={})
+
+
+class PaimonInParts:
+    """What is read before any manifest: references, and all manifest lists."""
+
+    def __init__(self, store: Store, heads: Heads, *, changelogs: bool) -> None:
+        self.heads = heads
+        self._listed = Listed(store, heads, PaimonManifests(store, is_kept=False), axis(heads, changelogs=changelogs))
+
+    @cached_property
+    def _read(self) -> Indexed:
+        listed = self._listed
+        return file_index.read_lists(self.heads, listed.manifests, listed.lists, listed.sizes, listed.marks)
+
+    @cached_property
+    def manifests(self) -> Manifests:
+        every, sizes = self._read.index.said["name"].to_pylist(), self._listed.sizes
+        numbers = np.flatnonzero(self._read.present).tolist()
+        unknown: dict[str, SnapscopeError] = {}  # a size that cannot be asked is asked again, and reported, later
+        add_unlisted(self._listed.manifests.size, [every[number] for number in numbers], sizes, unknown)
+        return [(number, every[number], sizes.get(every[number], 0)) for number in numbers]
+
+    @property
+    def entries(self) -> int:
+        said = self._read.index.said
+        return int(said["added"].to_numpy().sum() + said["deleted"].to_numpy().sum())
+
+    def reader(self) -> PaimonReader:
+        return PaimonReader(self._listed.store.location, _light(self.heads))
+
+    def frame(self, facts: Sequence[Facts]) -> PaimonFrame:
+        names, said = self._read.index.said["name"].to_pylist(), self._read.index.said
+        errors = {names[each.manifest]: each.error for each in facts if each.error is not None}
+        counts = {each.manifest: each.entries for each in facts if each.error is None}
+        errors |= file_index.contradictions(said, counts, self._listed.sizes)
+        unknown = {each.manifest: each.unknown for each in facts if each.unknown is not None}
+        read = dataclasses.replace(self._read, errors=errors, unknown=unknown)
+        return PaimonFrame(self._listed.outline(read), said)

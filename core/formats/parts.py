@@ -1,0 +1,120 @@
+"""A history in parts: each has the objects with some paths and all that holds them, so that answers of parts add up.
+
+Invariant: `part_of` depends on nothing but a path, and a part is built from all entries that name one of its objects,
+in the order in which they are read without parts. So an object is held in its part exactly where it is held in the
+whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+from pandas.util import hash_array
+
+from core.errors import SnapscopeError
+from core.model.history import History, Totals
+from core.model.intervals import Ints
+from core.model.references import Heads, Holder, Problem
+
+MANIFEST = "manifest"
+"""The column of entries that has the number of the manifest they come from."""
+
+Manifests = Sequence[tuple[int, str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What decoding a manifest tells besides its entries: how many there are, why it could not be read, and an unknown
+    value that only matters to some holders."""
+
+    manifest: int
+    entries: int
+    error: SnapscopeError | None = None
+    unknown: int | None = None
+
+
+class Reader(Protocol):
+    """Decodes manifests of one table, given as number, name and size in bytes. It can be pickled."""
+
+    def entries(self, manifests: Manifests, parts: int) -> tuple[list[Facts], pa.Table, Ints]:
+        """Return facts, entries with the column `MANIFEST`, and the part of each.
+
+        An entry that names objects of several parts is repeated.
+        """
+
+
+class Builder(Protocol):
+    """Builds any part of one history. It can be pickled."""
+
+    def part(self, entries: pa.Table, part: int, parts: int) -> History:
+        """Return a part, from all entries that `Reader.entries` gave for it, in any order of manifests."""
+
+
+class Frame(Protocol):
+    """The holders of a history, and what could not be read."""
+
+    @property
+    def heads(self) -> Heads: ...
+
+    @property
+    def holders(self) -> tuple[Holder, ...]: ...
+
+    def builder(self) -> Builder: ...
+
+    def problems(self, totals: Totals) -> Mapping[int, tuple[Problem, ...]]:
+        """Return what could not be read by position, given the sums over all parts."""
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]: ...
+
+
+class InParts(Protocol):
+    """A table whose history is built in parts: manifests are decoded anywhere, in any batches, in any order."""
+
+    @property
+    def manifests(self) -> Manifests: ...
+
+    @property
+    def entries(self) -> int:
+        """How many entries there are by what manifest lists say, of which some may be wrong."""
+
+    def reader(self) -> Reader: ...
+
+    def frame(self, facts: Sequence[Facts]) -> Frame:
+        """Return the frame, given what decoding each manifest told."""
+
+
+def part_of(paths: pa.Array, parts: int) -> Ints:
+    """Return the part of the object at each path."""
+    keys = hash_array(paths.to_numpy(zero_copy_only=False), categorize=False)
+    found: Ints = (keys % np.uint64(parts)).astype(np.int64)
+    return found
+
+
+def divided(entries: pa.Table, of: Ints) -> Iterator[tuple[int, pa.Table]]:
+    """Yield each part's entries, in the order given."""
+    order = np.argsort(of, kind="stable")
+    rows = entries.take(pa.array(order))
+    begin = 0
+    for part, count in zip(*(each.tolist() for each in np.unique(of, return_counts=True)), strict=True):
+        yield part, rows.slice(begin, count)
+        begin += count
+
+
+def only(history: History, part: int, parts: int) -> History:
+    """Return the objects and files of one part, of a history that has all of them and maybe some of others."""
+    mine = part_of(history.objects["path"].combine_chunks(), parts) == part
+    if mine.all():
+        return history
+    number = np.cumsum(mine) - 1
+    files = mine[history.files["object"].to_numpy()]
+    rows = history.files.filter(pa.array(files))
+    rows = rows.set_column(
+        rows.schema.get_field_index("object"), "object", pa.array(number[rows["object"].to_numpy()], pa.int64())
+    )
+    objects = history.objects.filter(pa.array(mine))
+    return replace(history, objects=objects, held=history.held.only(mine), files=rows, live=history.live.only(files))

@@ -1,0 +1,69 @@
+"""A history built in parts, compared with the whole."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from core.formats import parts as in_parts
+from core.formats.parts import Facts, Frame
+from core.model.history import History, Totals
+from core.model.intervals import Intervals
+from core.table import Table
+
+
+def built(table: Table, whole: History, parts: int) -> tuple[Frame, list[History]]:
+    """The frame and the parts of a history: each manifest is decoded alone, the last one first."""
+    given = table.format.in_parts(whole.heads, changelogs=any(not holder.exists for holder in whole.holders))
+    reader = pickle.loads(pickle.dumps(given.reader()))
+    facts: list[Facts] = []
+    entries: list[list[pa.Table]] = [[] for _ in range(parts)]
+    for manifest in reversed(given.manifests):
+        told, rows, of = reader.entries([manifest], parts)
+        facts += told
+        for part, own in in_parts.divided(rows, of):
+            entries[part].append(own)
+    assert [each.manifest for each in facts] == [number for number, _, _ in reversed(given.manifests)]
+    frame = given.frame(facts)
+    builder = pickle.loads(pickle.dumps(frame.builder()))
+    empty = reader.entries([], parts)[1]
+    return frame, [builder.part(pa.concat_tables([empty, *own]), part, parts) for part, own in enumerate(entries)]
+
+
+def agrees(table: Table, whole: History, parts: int) -> None:
+    """Assert that parts have together exactly what the whole has."""
+    frame, found = built(table, whole, parts)
+    assert frame.holders == whole.holders
+    assert frame.heads == whole.heads
+    assert frame.warnings == whole.warnings
+    assert Counter(row for each in found for row in _objects(each)) == Counter(_objects(whole))
+    assert Counter(row for each in found for row in _files(each)) == Counter(_files(whole))
+    each = [history.totals for history in found]
+    totals = Totals(*(sum(getattr(own, name) for own in each) for name in ("files", "bytes", "rows")))
+    assert frame.problems(totals) == whole.incomplete
+
+
+def _objects(history: History) -> Iterator[tuple[Any, ...]]:
+    places = _places(history.held)
+    for number, row in enumerate(history.objects.select(["path", "kind", "bytes", "ours"]).to_pylist()):
+        yield *row.values(), places[number]
+
+
+def _files(history: History) -> Iterator[tuple[Any, ...]]:
+    places, paths = _places(history.live), history.objects["path"].to_pylist()
+    for number, row in enumerate(history.files.to_pylist()):
+        assert paths[row.pop("object")] == row["path"]
+        yield *row.values(), places[number]
+
+
+def _places(runs: Intervals) -> list[bytes]:
+    """Per object: the positions that hold it."""
+    covered = np.zeros((runs.owners, runs.positions), dtype=np.bool_)
+    for owner, first, last in zip(runs.owner, runs.first, runs.last, strict=True):
+        covered[owner, first : last + 1] = True
+    return [row.tobytes() for row in covered]
