@@ -22,7 +22,7 @@ from core.model import codes
 from core.model.actions import Change, OfCommits, leaves_changelogs
 from core.model.capabilities import Capabilities
 from core.model.expiry import Forecast
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads, ObjectKind
 from core.model.time_travel import UNWRITTEN, AsOf, parse_time_ms
@@ -123,17 +123,28 @@ class Table:
         wide = leaves_changelogs(change) and self.capabilities.has_changelogs
         if history is None or (wide and all(holder.exists for holder in history.holders)):
             history = self.history(None if history is None else history.heads, progress, changelogs=wide)
-        plan = self.format.plan(history, change, now_ms)
+        plan = self._with_notes(self.format.plan(history, change, now_ms))
+        if (why := self.lacks(plan) or self.format.why_not_here(plan, history)) is not None:
+            plan = dataclasses.replace(plan, warnings=(*plan.warnings, codes.NOT_RUN_HERE(why=why)))
+        return self._complete(plan, history.heads)
+
+    def preview_deletion(self, change: Change, now_ms: int, history: HistorySummary) -> Plan:
+        """As `preview`, of an expiry or a deletion of tags, from sums over files. It cannot be run."""
+        plan = self._with_notes(self.format.plan_deletion(history, change, now_ms))
+        return self._complete(plan, history.heads)
+
+    def _with_notes(self, plan: Plan) -> Plan:
         if len(plan.frees) and (is_kept := self.store.keeps_versions()) is not False:
             note = codes.VERSIONS_KEPT(size=units.size(plan.freed_bytes)) if is_kept else codes.VERSIONS_BILLED()
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
-        if (why := self.lacks(plan) or self.format.why_not_here(plan, history)) is not None:
-            note = codes.NOT_RUN_HERE(why=why)
-            plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
+        return plan
+
+    def _complete(self, plan: Plan, heads: Heads) -> Plan:
+        """Fill in sizes that only the store knows, what is outside the table, and the steps."""
         if unknown := plan.without_size():
             plan = plan.with_sizes(presence.sizes(self.store, list(unknown)))
-        plan = outside_roots.judged(plan, self.format.roots(history.heads), self.store)
-        return dataclasses.replace(plan, effects=self.format.effects(plan, history.heads))
+        plan = outside_roots.judged(plan, self.format.roots(heads), self.store)
+        return dataclasses.replace(plan, effects=self.format.effects(plan, heads))
 
     def missing_files(self, history: History, point: str) -> list[str]:
         """Files needed to read a version that do not exist or have another size, found by listing their directories.

@@ -50,8 +50,8 @@ class Reader(Protocol):
 class Builder(Protocol):
     """Builds any part of one history. It can be pickled."""
 
-    def part(self, entries: pa.Table, part: int, parts: int) -> History:
-        """Return a part, from all entries that `Reader.entries` gave for it, in any order of manifests."""
+    def part(self, entries: Sequence[pa.Table], part: int, parts: int) -> History:
+        """Return a part, from all tables that `Reader.entries` gave for it, in any order of manifests."""
 
 
 class Frame(Protocol):

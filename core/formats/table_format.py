@@ -284,6 +284,15 @@ class TableFormat(Protocol):
         completely.
         """
 
+    def plan_deletion(self, history: HistorySummary, change: Change, now_ms: int) -> Plan:
+        """Plan an expiry or a deletion of tags, for which sums over files are enough. Errors as of `plan`."""
+        raise Unsupported(
+            "Deletions of {format} tables are planned in one process only.",
+            format=self.capabilities.title,
+            path=self.location,
+            remedy="Plan it without Spark.",
+        )
+
     @abstractmethod
     def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
         """Return everything a finished plan does, in order."""

@@ -169,16 +169,7 @@ class History(HistorySummary):
         return shapes(self.held, sizes * self.objects["ours"].to_numpy())
 
     def reclaimed(self, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
-        lost, by_tag, otherwise = (self.held.over(some) for some in (going, after & tags, after & ~tags))
-        kept = by_tag | otherwise
-        chosen, ours = lost & ~kept, self.objects["ours"].to_numpy()
-        rows = pa.array(np.flatnonzero(chosen & ours))
-        return Reclaimed(
-            self.objects.select(["path", "kind", "bytes"]).take(rows),
-            int((chosen & ~ours).sum()),
-            self.bytes_of(kept),
-            self.bytes_of(lost & by_tag & ~otherwise),
-        )
+        return reclaimed(self.objects, self.held, going, after, tags)
 
     def split(self, holders: tuple[Holder, ...], first: Ints) -> History:
         return replace(self, holders=holders, held=self.held.split(first))
@@ -220,4 +211,21 @@ class History(HistorySummary):
 
     def bytes_of(self, chosen: Mask) -> int:
         """The sum of the known sizes of the chosen objects, in bytes."""
-        return int(pc.sum(self.objects["bytes"].filter(pa.array(chosen))).as_py() or 0)
+        return _bytes_of(self.objects, chosen)
+
+
+def reclaimed(objects: pa.Table, held: Intervals, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
+    """As `HistorySummary.reclaimed`, of some of its objects."""
+    lost, by_tag, otherwise = (held.over(some) for some in (going, after & tags, after & ~tags))
+    kept = by_tag | otherwise
+    chosen, ours = lost & ~kept, objects["ours"].to_numpy()
+    return Reclaimed(
+        objects.select(["path", "kind", "bytes"]).take(pa.array(np.flatnonzero(chosen & ours))),
+        int((chosen & ~ours).sum()),
+        _bytes_of(objects, kept),
+        _bytes_of(objects, lost & by_tag & ~otherwise),
+    )
+
+
+def _bytes_of(objects: pa.Table, chosen: Mask) -> int:
+    return int(pc.sum(objects["bytes"].filter(pa.array(chosen))).as_py() or 0)

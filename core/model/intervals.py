@@ -7,6 +7,7 @@ milliseconds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -123,6 +124,34 @@ def shapes(held: Intervals, weight: Ints) -> Shapes:
     np.add.at(summed, shape, weight[single])
     summed[len(key) :] = weight[several]
     return Shapes(runs, count, summed)
+
+
+def merged(parts: Sequence[Shapes], positions: int) -> Shapes:
+    """The shapes of different objects together, no two alike. `shapes` leaves objects with several intervals apart."""
+    sizes = np.array([len(each.count) for each in parts], dtype=np.int64)
+    before = np.repeat(np.cumsum(sizes) - sizes, [len(each.runs.owner) for each in parts])
+    every = union(empty(0, positions), *(each.runs for each in parts))
+    runs = Intervals(every.owner + before, every.first, every.last, int(sizes.sum()), positions)
+    length = np.bincount(runs.owner, minlength=runs.owners)
+    start = np.cumsum(length) - length
+    place = _numbers(runs.first * np.int64(positions + 1) + runs.last)
+    like = length.astype(np.int64)  # the same for shapes of as many intervals, the first of which are the same
+    for number in range(int(length.max(initial=0))):
+        longer = np.flatnonzero(length > number)
+        pairs = like[longer] * np.int64(len(place)) + place[start[longer] + number]
+        like[longer] = like.max() + 1 + _numbers(pairs)
+    like = _numbers(like)
+    is_first = np.diff(np.maximum.accumulate(like), prepend=-1) > 0
+    count, weight = np.zeros((2, int(is_first.sum())), dtype=np.int64)
+    np.add.at(count, like, np.concatenate([each.count for each in parts]))
+    np.add.at(weight, like, np.concatenate([each.weight for each in parts]))
+    return Shapes(runs.only(is_first), count, weight)
+
+
+def _numbers(values: Ints) -> Ints:
+    """The number of each value, in the order of their first mention."""
+    found: Ints = pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return found
 
 
 def freed(held: Intervals, before: Mask, after: Mask) -> Mask:

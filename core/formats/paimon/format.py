@@ -56,7 +56,7 @@ from core.model.capabilities import Capabilities
 from core.model.column_bounds import Bounds
 from core.model.effects import CommitSnapshot, Effect
 from core.model.expiry import Forecast
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.plan import Plan
 from core.model.references import MAIN, Heads, Line
 from core.model.time_travel import AsOf
@@ -193,11 +193,15 @@ class PaimonFormat(TableFormat):
         if isinstance(change, OfCommits):
             commit: Plan = _commits().preview(self.store, history, change, now_ms)
             return commit
-        plan = expiry.preview(history, change, now_ms)
+        plan = self.plan_deletion(history, change, now_ms)
         if isinstance(change, CleanOrphans):
             frees, notes = orphans.find(self.store, history, change.older_than_ms, change.also)
             plan = dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
             return self._undoubted(plan, history)
+        return plan
+
+    def plan_deletion(self, history: HistorySummary, change: Change, now_ms: int) -> Plan:
+        plan = expiry.preview(history, change, now_ms)
         return _of_tags(plan, history) if change.is_of_tags else plan
 
     def _undoubted(self, plan: Plan, history: History) -> Plan:
@@ -311,7 +315,7 @@ def _held_after(plan: Plan, history: History, paths: Collection[str]) -> dict[st
     return {path: [each.point for each in history.holders_of(path) if each.point in kept] for path in paths}
 
 
-def _of_tags(plan: Plan, history: History) -> Plan:
+def _of_tags(plan: Plan, history: HistorySummary) -> Plan:
     """Check a plan that changes tags against the table's automatic tags, and add the resulting warnings."""
     change, line = plan.change, history.heads.line(plan.change.branch)
     assert line is not None

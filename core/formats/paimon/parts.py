@@ -28,17 +28,18 @@ from core.storage.decoded_files import Loaded, add_unlisted, expand, flat
 from core.storage.store import Store
 
 _RANGE = "compacted-changelog-"
+_EMPTY = pa.schema([*((column.name, column.type) for column in ENTRY), (MANIFEST, pa.int64())]).empty_table()
 
 
 @dataclass(frozen=True, slots=True)
 class PaimonReader:
-    location: str
+    store: Store
     heads: Heads
 
     def entries(self, manifests: Manifests, parts: int) -> tuple[list[Facts], pa.Table, Ints]:
         names, sizes = [name for _, name, _ in manifests], {name: size for _, name, size in manifests if size}
         numbers = np.array([number for number, _, _ in manifests], dtype=np.int64)
-        source = PaimonManifests(Store(self.location), is_kept=False)
+        source = PaimonManifests(self.store, is_kept=False)
         loaded, found = file_index.identified_in(self.heads, names, source.load(names, ENTRY, sizes))
         unknown, counts = unknown_in(loaded, numbers), np.diff(loaded.start)
         facts = [
@@ -71,11 +72,12 @@ class PaimonBuilder:
     outline: Outline
     said: pa.Table
 
-    def part(self, entries: pa.Table, part: int, parts: int) -> History:
-        manifest = entries[MANIFEST].to_numpy()
+    def part(self, entries: Sequence[pa.Table], part: int, parts: int) -> History:
+        every = pa.concat_tables([_EMPTY, *entries])
+        manifest = every[MANIFEST].to_numpy()
         order = np.argsort(manifest, kind="stable")
         numbers, start = np.unique(manifest[order], return_index=True)
-        rows = entries.drop_columns([MANIFEST]).take(pa.array(order)).combine_chunks()
+        rows = every.drop_columns([MANIFEST]).take(pa.array(order)).combine_chunks()
         loaded = Loaded(rows, np.concatenate((start, [len(rows)])).astype(np.int64), {})
         names = [self.outline.names[number] for number in numbers.tolist()]
         index = file_index.of_said(self.outline.heads.main.schema, self.said)
@@ -143,7 +145,7 @@ class PaimonInParts:
         return int(said["added"].to_numpy().sum() + said["deleted"].to_numpy().sum())
 
     def reader(self) -> PaimonReader:
-        return PaimonReader(self._listed.store.location, _light(self.heads))
+        return PaimonReader(self._listed.store, _light(self.heads))
 
     def frame(self, facts: Sequence[Facts]) -> PaimonFrame:
         names, said = self._read.index.said["name"].to_pylist(), self._read.index.said

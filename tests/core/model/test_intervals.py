@@ -169,3 +169,46 @@ def test_many_positions_and_objects_do_not_overflow() -> None:
     held = intervals.from_pairs(last, np.array([positions - 1], dtype=np.int64), objects, positions)
     assert (held.owner.tolist(), held.first.tolist()) == ([objects - 1], [positions - 1])
     assert held.at(positions - 1).nonzero()[0].tolist() == [objects - 1]
+
+
+@tries(100)
+@given(universes(), st.integers(1, 4), st.data())
+def test_merged_shapes_have_each_set_of_positions_once(
+    universe: tuple[int, list[Sets]], parts: int, data: st.DataObject
+) -> None:
+    positions, (sets,) = universe
+    weights = {owner: data.draw(st.integers(0, 9)) for owner in sets}
+    expected: dict[frozenset[int], tuple[int, int]] = {}
+    for owner, found in sets.items():
+        if found:
+            count, weight = expected.get(found, (0, 0))
+            expected[found] = count + 1, weight + weights[owner]
+    each = []
+    for part in range(parts):
+        own = [owner for owner in sets if owner % parts == part]
+        held = build({number: sets[owner] for number, owner in enumerate(own)}, positions)
+        each.append(intervals.shapes(held, np.array([weights[owner] for owner in own], dtype=np.int64)))
+    merged = intervals.merged(each, positions)
+    assert_maximal(merged.runs)
+    found_sets = sets_of(merged.runs)
+    assert len(found_sets) == len(expected) == len(merged.count) == len(merged.weight)
+    assert {found_sets[number]: (merged.count[number], merged.weight[number]) for number in found_sets} == expected
+
+
+@tries(100)
+@given(universes(), st.data())
+def test_a_part_of_the_objects_and_split_positions(universe: tuple[int, list[Sets]], data: st.DataObject) -> None:
+    positions, (sets,) = universe
+    held = build(sets, positions)
+    chosen = np.array([data.draw(st.booleans()) for _ in sets], dtype=np.bool_)
+    some = held.only(chosen)
+    assert_maximal(some)
+    assert sets_of(some) == {number: sets[owner] for number, owner in enumerate(np.flatnonzero(chosen).tolist())}
+    sizes = [data.draw(st.integers(1, 3)) for _ in range(positions)]
+    first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    wide = {
+        owner: frozenset(at for each in found for at in range(first[each], first[each + 1]))
+        for owner, found in sets.items()
+    }
+    assert sets_of(held.split(first)) == wide
+    assert_maximal(held.split(first))

@@ -31,8 +31,7 @@ def built(table: Table, whole: History, parts: int) -> tuple[Frame, list[History
     assert [each.manifest for each in facts] == [number for number, _, _ in reversed(given.manifests)]
     frame = given.frame(facts)
     builder = pickle.loads(pickle.dumps(frame.builder()))
-    empty = reader.entries([], parts)[1]
-    return frame, [builder.part(pa.concat_tables([empty, *own]), part, parts) for part, own in enumerate(entries)]
+    return frame, [builder.part(own, part, parts) for part, own in enumerate(entries)]
 
 
 def agrees(table: Table, whole: History, parts: int) -> None:

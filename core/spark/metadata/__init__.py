@@ -1,0 +1,1 @@
+"""Histories built and asked by Spark."""

@@ -1,0 +1,245 @@
+"""A history that Spark builds and keeps in parts, so that neither a worker nor this process holds all files.
+
+Each manifest is decoded once. Its entries go to the parts of the objects that they name; each part becomes a history of
+its own, which a task keeps on its disk. What a part answers is added up here. See `core.formats.parts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.serializers import CPickleSerializer
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from core.errors import Unsupported
+from core.formats.parts import Builder, Facts, Manifests, Reader, divided
+from core.model import history as histories
+from core.model import intervals
+from core.model.history import HistorySummary, Reclaimed, Totals
+from core.model.intervals import Ints, Mask, Shapes
+from core.model.references import Heads, Holder
+from core.spark.session import divided as tasks
+from core.spark.session.refusals import refusal
+from core.spark.session.task_errors import forwarding_errors
+from core.table import Table
+
+ENTRIES = 250_000
+"""Of a part, about: 150 MB of memory while its history is built."""
+
+MOST_FREED = 2_000_000
+"""Files that a plan may free: it names each."""
+
+_BATCH_BYTES = 16 << 20  # of manifests that are decoded together
+_ROWS = "part int, kind string, content binary"
+_SCHEMA = pa.schema([("part", pa.int32()), ("kind", pa.string()), ("content", pa.binary())])
+_FACTS, _ENTRIES, _NONE = "facts", "entries", "none"
+_SUMS, _OBJECTS, _HELD = "sums", "objects", "held"
+_PICKLED = CPickleSerializer()  # what Spark sends values with itself
+Batches = Iterable[pa.RecordBatch]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SparkHistory(HistorySummary):
+    """What Spark sums up of the parts of a history, which it keeps until `close`."""
+
+    parts: int
+    merged: Shapes = field(repr=False)
+    sums: Totals = field(repr=False)
+    made: DataFrame | None = field(repr=False)
+
+    @property
+    def shapes(self) -> Shapes:
+        return self.merged
+
+    @property
+    def totals(self) -> Totals:
+        return self.sums
+
+    def reclaimed(self, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
+        """As declared. Raises `Unsupported` if it is more than `MOST_FREED` files."""
+        assert self.made is not None, "costs of tags need no files"
+        runs = self.merged.runs
+        chosen = runs.over(going) & ~runs.over(after)
+        if (count := int(self.merged.count[chosen].sum())) > MOST_FREED:
+            raise Unsupported(
+                "This plan would free {count:,} files; a plan names each file, and {most:,} at most.",
+                count=count,
+                most=MOST_FREED,
+                path=self.heads.location,
+                remedy="Expire fewer snapshots at a time, or delete fewer tags.",
+            )
+
+        def answer(own: dict[str, bytes]) -> Reclaimed:
+            return histories.reclaimed(_table(own[_OBJECTS]), _PICKLED.loads(own[_HELD]), going, after, tags)
+
+        found = list(self._asked(answer, _OBJECTS, _HELD))
+        return Reclaimed(
+            pa.concat_tables([each.frees for each in found]),
+            sum(each.foreign for each in found),
+            sum(each.kept_bytes for each in found),
+            sum(each.tags_keep_bytes for each in found),
+        )
+
+    def split(self, holders: tuple[Holder, ...], first: Ints) -> SparkHistory:
+        runs = self.merged.runs.split(first)
+        return replace(self, holders=holders, merged=replace(self.merged, runs=runs), made=None)
+
+    def close(self) -> None:
+        """Let Spark forget the parts."""
+        if self.made is not None:
+            self.made.unpersist()
+
+    def _asked(self, answer: Callable[[dict[str, bytes]], T], *kinds: str) -> Iterator[T]:
+        """Yield what each part answers, given its contents of these kinds."""
+        assert self.made is not None
+
+        def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+            for part, rows in _by_part(batches).items():
+                yield _row(part, _SUMS, _PICKLED.dumps(answer(dict(rows))))
+
+        asked = self.made.where(F.col("kind").isin(*kinds)).mapInArrow(run, _ROWS)
+        return (_PICKLED.loads(each) for each in _contents(asked))
+
+
+def build(
+    spark: SparkSession, table: Table, heads: Heads, *, changelogs: bool = False, entries: int = ENTRIES
+) -> SparkHistory:
+    """Read every manifest of any holder with Spark. `entries`: of a part, about.
+
+    Raises the error of ours that a task raised, or one that says what Spark lacks.
+    """
+    given = table.format.in_parts(heads, changelogs=changelogs)
+    parts = max(1, -(-given.entries // entries))
+    manifests = given.manifests
+    kept: list[DataFrame] = []
+    try:
+        decoded = _decoded(spark, given.reader(), manifests, parts).persist(StorageLevel.DISK_ONLY)
+        kept.append(decoded)
+        facts: list[Facts] = []
+        for content in _contents(decoded.where(F.col("kind") == _FACTS)):
+            facts += _PICKLED.loads(content)
+        frame = given.frame(sorted(facts, key=lambda each: each.manifest))
+        made = _made(spark, frame.builder(), decoded, parts).persist(StorageLevel.DISK_ONLY)
+        kept.append(made)
+        told = [_PICKLED.loads(content) for content in _contents(made.where(F.col("kind") == _SUMS))]
+        sums: list[tuple[Shapes, Totals]] = told
+    except BaseException as error:
+        for each in kept:
+            each.unpersist()
+        if isinstance(error, Exception):
+            raise refusal(error) from error
+        raise
+    decoded.unpersist()
+    totals = Totals(*(np.sum(each, axis=0) for each in zip(*(_columns(total) for _, total in sums), strict=True)))
+    return SparkHistory(
+        heads=frame.heads,
+        holders=frame.holders,
+        incomplete=frame.problems(totals),
+        warnings=frame.warnings,
+        parts=parts,
+        merged=intervals.merged([shapes for shapes, _ in sums], len(frame.holders)),
+        sums=totals,
+        made=made,
+    )
+
+
+def _columns(totals: Totals) -> tuple[Ints, Ints, Ints]:
+    return totals.files, totals.bytes, totals.rows
+
+
+def _decoded(spark: SparkSession, reader: Reader, manifests: Manifests, parts: int) -> DataFrame:
+    """The entries of all manifests, as tables for parts, and the facts of each batch."""
+
+    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for some in _batches(batches):
+            with forwarding_errors():
+                facts, rows, of = reader.entries(some, parts)
+            yield _row(-1, _FACTS, _PICKLED.dumps(facts))
+            for part, own in divided(rows, of):
+                yield _row(part, _ENTRIES, _content(own))
+
+    numbers, names, sizes = zip(*manifests, strict=True) if manifests else ((), (), ())
+    units = pa.table(
+        {
+            "number": pa.array(numbers, pa.int64()),
+            "name": pa.array(names, pa.string()),
+            "size": pa.array(sizes, pa.int64()),
+        }
+    )
+    return tasks.divided(spark, units, [max(1, size) for size in sizes]).mapInArrow(run, _ROWS)
+
+
+def _batches(batches: Batches) -> Iterator[list[tuple[int, str, int]]]:
+    """Manifests in groups that are decoded together."""
+    some: list[tuple[int, str, int]] = []
+    filled = 0
+    for batch in batches:
+        for row in batch.to_pylist():
+            some.append((row["number"], row["name"], row["size"]))
+            filled += row["size"]
+            if filled >= _BATCH_BYTES:
+                yield some
+                some, filled = [], 0
+    if some:
+        yield some
+
+
+def _made(spark: SparkSession, builder: Builder, decoded: DataFrame, parts: int) -> DataFrame:
+    """The parts: of each its sums, its objects and where they are held."""
+
+    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for part, rows in _by_part(batches).items():
+            tables = [_table(content) for kind, content in rows if kind == _ENTRIES]
+            with forwarding_errors():
+                history = builder.part(tables, part, parts)
+            yield _row(
+                part, _SUMS, _PICKLED.dumps((intervals.merged([history.shapes], len(history.holders)), history.totals))
+            )
+            yield _row(part, _OBJECTS, _content(history.objects))
+            yield _row(part, _HELD, _PICKLED.dumps(history.held))
+
+    # Each part is built even if no entry names one of its objects: lists and documents are objects, too.
+    every = spark.createDataFrame(
+        pa.table([pa.array(range(parts), pa.int32()), [_NONE] * parts, [b""] * parts], schema=_SCHEMA)
+    )
+    rows = decoded.where(F.col("kind") == _ENTRIES).unionByName(every)
+    return rows.repartitionById(parts, F.col("part")).mapInArrow(run, _ROWS)
+
+
+def _by_part(batches: Batches) -> dict[int, list[tuple[str, bytes]]]:
+    found: dict[int, list[tuple[str, bytes]]] = {}
+    for batch in batches:
+        for part, kind, content in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            found.setdefault(part, []).append((kind, content))
+    return found
+
+
+def _row(part: int, kind: str, content: bytes) -> pa.RecordBatch:
+    return pa.record_batch([pa.array([part], pa.int32()), [kind], pa.array([content], pa.binary())], schema=_SCHEMA)
+
+
+def _contents(frame: DataFrame) -> list[bytes]:
+    try:
+        found: list[bytes] = frame.select("content").toArrow()["content"].to_pylist()
+    except Exception as error:
+        raise refusal(error) from error
+    return found
+
+
+def _content(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _table(content: bytes) -> pa.Table:
+    return pa.ipc.open_stream(content).read_all()
