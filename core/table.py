@@ -102,9 +102,9 @@ class Table:
             if newer is None:
                 return history
             heads = newer
-        raise Conflict("Other writers kept deleting snapshots while they were being read.", remedy="Try again.")
+        raise kept_changing()
 
-    def newer(self, history: History) -> Heads | None:
+    def newer(self, history: HistorySummary) -> Heads | None:
         """The current references if some that could not be read in full have changed since; else None."""
         unread = {history.holders[position].path for position in history.incomplete}
         for pause_s in (0.0, *self.format.pauses_s(history.heads, unread)):
@@ -218,6 +218,10 @@ class Table:
     def native(self, plan: Plan, history: History) -> tuple[Reason, ...]:
         """Where the engine's own deletion would differ from this plan, and what it would break."""
         return self.format.engine_differences(plan, history)
+
+
+def kept_changing() -> Conflict:
+    return Conflict("Other writers kept deleting snapshots while they were being read.", remedy="Try again.")
 
 
 def open_table(location: str) -> Table:

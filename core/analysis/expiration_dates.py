@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 from core.formats import registry
 from core.messages import told
 from core.model.expiry import Expiry
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.intervals import Mask
 from core.model.references import Heads, Holder, HolderKind
 
 
-def expiring(history: History, now_ms: int) -> Mask:
+def expiring(history: HistorySummary, now_ms: int) -> Mask:
     """Positions that the table's own policy would expire at `now_ms`; none where it cannot be evaluated."""
     return registry.of(history.heads).expiring(history, now_ms)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.catalog import list_tables
-from core.cli import reports, running
+from core.cli import on_spark, reports, running
 from core.cli import text as texts
 from core.cli.arguments import Args
 from core.cli.output import UNREAD, grid, say
@@ -67,6 +67,8 @@ def plan(args: Args) -> Answer:
     if args.table is None:
         raise Invalid("No table was given.", remedy="Give a table, or a warehouse with --all.")
     table = open_table(args.table)
+    if args.on_spark:
+        return _plan_on_spark(args, table)
     history = table.history()
     change, rounded = _asked(args, history.heads)
     shown = table.preview(change, running.now_ms(args), history)
@@ -78,6 +80,18 @@ def plan(args: Args) -> Answer:
         )
         return {**document, "report": path}, f"{text}\nWritten to {path}."
     return document, text
+
+
+def _plan_on_spark(args: Args, table: Table) -> Answer:
+    """A plan whose metadata Spark reads. What the engine would do is not compared."""
+    change, rounded = _asked(args, table.heads())
+    with on_spark.history(table, change) as history:
+        shown = table.preview_deletion(change, running.now_ms(args), history)
+    document, text = {**answers.plan(shown), **rounded, **on_spark.told()}, texts.of_plan(shown)
+    if args.report is not None:
+        path = reports.written(args.report, report.of_plan(shown, history.heads, table.name))
+        return {**document, "report": path}, f"{text}\nWritten to {path}."
+    return document, f"{text}\n{on_spark.sentence()}"
 
 
 def _coming(table: Table, history: History, shown: Plan) -> Forecast | None:

@@ -215,9 +215,10 @@ def _planned(name: str) -> Command | None:
         *([every] if is_expiry else []),
         *actions.options(name),
         has.now(),
+        *([has.on_spark()] if name in actions.ON_SPARK else []),
         report,
     ]
-    given = {"command": "plan", "change": name, "all": None}
+    given = {"command": "plan", "change": name, "all": None, "on_spark": False}
     return Command(name, "changes:plan", actions.help_of(name), own, rows="frees", set=given)
 
 

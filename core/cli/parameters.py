@@ -87,6 +87,10 @@ def limit(help: str) -> click.Parameter:
     return option("--limit", help=help, default=1000, type=int, metavar="N", example="50")
 
 
+def on_spark() -> click.Parameter:
+    return flag("--on-spark", help="read metadata with Spark, for a table whose files do not fit into memory here")
+
+
 def dry_run() -> click.Parameter:
     return flag("--dry-run", help="show what is due, change nothing")
 

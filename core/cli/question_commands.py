@@ -106,7 +106,7 @@ def _holders() -> Command:
 
 def _cost() -> Command:
     help = "Show what each tag and each retention costs in storage."
-    return Command("cost", "questions:cost", help, [*has.of_table(), has.now()], rows="tags")
+    return Command("cost", "questions:cost", help, [*has.of_table(), has.now(), has.on_spark()], rows="tags")
 
 
 def _query() -> Command:

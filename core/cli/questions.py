@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from core.analysis.diff import Diff, deletes
 from core.analysis.diff import diff as compare
 from core.analysis.file_lifetime import find, lifetime
+from core.cli import on_spark
 from core.cli.arguments import Args
 from core.cli.listings import line_of
 from core.cli.output import UNREAD, grid
 from core.cli.text import SHOWN, of_forecast, signed_size
 from core.errors import Invalid
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.time_travel import AsOf, in_words, parse_time_ms
 from core.reports import json as answers
 from core.spark.read.removed_points import resolved
@@ -152,7 +154,7 @@ def holders(args: Args) -> Answer:
     return {**answers.lifetime(found), **answers.problems(history)}, "\n".join(lines)
 
 
-def _unread(args: Args, history: History) -> list[str]:
+def _unread(args: Args, history: HistorySummary) -> list[str]:
     """Report what could not be read; an incomplete answer makes the exit status nonzero."""
     args.partly = UNREAD if history.incomplete else ""
     return [f"Unreadable: {each.sentence()}" for each in history.problems]
@@ -163,10 +165,21 @@ _EXCLUSIVE = ("exclusive_now_bytes", "exclusive_after_policy_bytes")
 
 def cost(args: Args) -> Answer:
     table = open_table(args.table)
+    if args.on_spark:
+        with on_spark.history(table) as summed:
+            found = answers.costs(summed, _now_ms(args), args.branch)
+            return {**found, **on_spark.told()}, "\n\n".join([*_costs(args, summed, found), on_spark.sentence()])
     history = table.history()
     found = answers.costs(history, _now_ms(args), args.branch)
     coming = table.next_commit(history, _now_ms(args), args.branch)
     found["next_commit"] = answers.forecast(coming)
+    automatic = (
+        "Writers of this table expire nothing automatically." if coming is None else "\n".join(of_forecast(coming))
+    )
+    return found, "\n\n".join(_costs(args, history, found, automatic))
+
+
+def _costs(args: Args, history: HistorySummary, found: Mapping[str, Any], *notes: str) -> list[str]:
     tags = [
         (
             each["point"],
@@ -181,16 +194,15 @@ def cost(args: Args) -> Answer:
     frees = "reclaims" if history.heads.capabilities.tags_hold_files else "reclaims at the next expiry"
     drops = [(", ".join(each["tags"]), str(each["files"]), size(each["bytes"])) for each in found["best_drops"][:10]]
     least = "At least " if history.incomplete else ""
-    parts = [
+    return [
         *(["\n".join(unread)] if (unread := _unread(args, history)) else []),
         f"{least}{size(found['held_bytes'])} are held.",
-        "Writers of this table expire nothing automatically." if coming is None else "\n".join(of_forecast(coming)),
+        *notes,
         grid(("tag", "reclaims now", "after policy expiry", "expires"), tags),
         grid(("snapshot", "expires automatically"), ends) + (f"\n… and {len(later)} more" if later else ""),
         grid(("holders", "files", "bytes"), sets),
         found["best_drops_untold"] or grid(("tags that reclaim most", "files", frees), drops),
     ]
-    return found, "\n\n".join(parts)
 
 
 def _now_ms(args: Args) -> int:

@@ -175,7 +175,7 @@ class TableFormat(Protocol):
         return 128 * 1024**2, 0.75
 
     @staticmethod
-    def tag_costs(history: History, now_ms: int) -> dict[str, int]:
+    def tag_costs(history: HistorySummary, now_ms: int) -> dict[str, int]:
         """Where tags hold no files: bytes by tag that the table's own retention reclaims only without that tag."""
         return {}
 

@@ -23,7 +23,7 @@ from core.formats import registry
 from core.messages import Reason, code_names, sentences, told
 from core.model.effects import steps
 from core.model.expiry import Forecast
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.plan import Plan
 from core.model.references import MAIN, HolderKind, Snapshot
 from core.model.row_diff import RowDiff
@@ -179,7 +179,7 @@ def tag_target(value: TagTarget) -> Json:
     }
 
 
-def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
+def costs(history: HistorySummary, now_ms: int, branch: str = MAIN) -> Json:
     """Storage costs of a table: each tag's two costs and bytes by set of holders.
 
     For `branch`: the retention curve and the best tags to delete. If some versions cannot be read (`problems`), what is
@@ -191,7 +191,7 @@ def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
     retained = range(0 if history.incomplete else len(curve_files))[1:]
     best, untold = _best_drops(history, now_ms, branch)
     return {
-        "held_bytes": history.bytes_of(history.held.over(kept)),
+        "held_bytes": history.reclaimed(~kept & False, kept, ~kept & False).kept_bytes,
         "tags": tag_costs(history, now_ms),
         "snapshots": [
             {
@@ -213,7 +213,7 @@ def costs(history: History, now_ms: int, branch: str = MAIN) -> Json:
     }
 
 
-def tag_costs(history: History, now_ms: int) -> list[Json]:
+def tag_costs(history: HistorySummary, now_ms: int) -> list[Json]:
     """One object per tag: what it alone keeps, now and after every branch's own policy has run, and when it expires.
 
     Numbers are null if another version that stays cannot be read, because what it keeps is unknown.
@@ -239,7 +239,7 @@ def tag_costs(history: History, now_ms: int) -> list[Json]:
     ]
 
 
-def _best_drops(history: History, now_ms: int, branch: str) -> tuple[tuple[TagDeletion, ...], str | None]:
+def _best_drops(history: HistorySummary, now_ms: int, branch: str) -> tuple[tuple[TagDeletion, ...], str | None]:
     """The best tags to delete, or the reason if there are too many to choose from; other answers are unaffected."""
     if history.incomplete:
         return (), UNREAD
@@ -249,7 +249,7 @@ def _best_drops(history: History, now_ms: int, branch: str) -> tuple[tuple[TagDe
         return (), str(error)
 
 
-def _later_costs(history: History, now_ms: int) -> list[Json]:
+def _later_costs(history: HistorySummary, now_ms: int) -> list[Json]:
     """Costs of tags that hold no files: deleting one frees nothing now, and something at the next expiry by policy."""
     dates = expiries(history.heads, now_ms)
     later = registry.of(history.heads).tag_costs(history, now_ms)
@@ -334,7 +334,7 @@ def receipt(value: Receipt) -> Json:
     }
 
 
-def problems(history: History) -> Json:
+def problems(history: HistorySummary) -> Json:
     """What could not be read in a history, and the first of it as an error; empty if the answer is complete."""
     found = [problem(each) for each in history.problems]
     return {"problems": [each["error"] for each in found], **(found[0] if found else {})}

@@ -44,8 +44,9 @@ def require(claimed: Ints, sizes: Ints, bytes_each: int, location: str) -> None:
         left=size(left),
         path=location,
         remedy=told(
-            "Use a machine with more memory, raise this process's memory limit, or expire snapshots and compact "
-            "manifests with the table's own engine."
+            "Plan with Spark on the command line: snapscope plan expire … --on-spark. Or use a machine with more "
+            "memory, raise this process's memory limit, or expire snapshots and compact manifests with the table's own "
+            "engine."
         ),
     )
 

@@ -25,9 +25,10 @@ from core.model.history import HistorySummary, Reclaimed, Totals
 from core.model.intervals import Ints, Mask, Shapes
 from core.model.references import Heads, Holder
 from core.spark.session import divided as tasks
+from core.spark.session import session
 from core.spark.session.refusals import refusal
 from core.spark.session.task_errors import forwarding_errors
-from core.table import Table
+from core.table import ATTEMPTS, Table, kept_changing
 
 ENTRIES = 250_000
 """Of a part, about: 150 MB of memory while its history is built."""
@@ -106,6 +107,19 @@ class SparkHistory(HistorySummary):
 
         asked = self.made.where(F.col("kind").isin(*kinds)).mapInArrow(run, _ROWS)
         return (_PICKLED.loads(each) for each in _contents(asked))
+
+
+def lasting(table: Table, *, changelogs: bool = False) -> SparkHistory:
+    """As `Table.lasting`, with the Spark of this process: read again if a table changes while it is read."""
+    heads = table.heads()
+    for _ in range(ATTEMPTS):
+        found = build(session.get(), table, heads, changelogs=changelogs)
+        newer = table.newer(found)
+        if newer is None:
+            return found
+        found.close()
+        heads = newer
+    raise kept_changing()
 
 
 def build(

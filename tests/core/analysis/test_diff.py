@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from core.analysis.diff import Diff, diff, option_changes, schema_changes
 from core.errors import Corrupt
-from core.formats.iceberg import history as iceberg_history
 from core.formats.iceberg import metadata as documents
+from core.formats.iceberg import outline as iceberg_outline
 from core.formats.iceberg import references as iceberg_heads
 from core.model.history import History
 from core.model.intervals import from_pairs
@@ -381,7 +381,7 @@ def test_lines_of_iceberg_are_told_by_what_happened_since_they_parted() -> None:
     text = document(snapshots=[commit(*each) for each in told], refs=main)
     text |= {"current-snapshot-id": 5, "snapshot-log": log, "last-sequence-number": 5}
     heads = iceberg_heads.heads(documents.parse(json.dumps(text).encode(), "metadata/v1.metadata.json"), "/t")
-    holders = iceberg_history.axis(heads)
+    holders = iceberg_outline.axis(heads)
     live = {"a": {1}, "b": {1}, "c": {2, 3}, "d": {5}, "f": {3}}
     place = {int(holder.name): number for number, holder in enumerate(holders)}
     pairs = [(owner, place[id]) for owner, ids in enumerate(live.values()) for id in ids]

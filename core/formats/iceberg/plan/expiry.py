@@ -108,8 +108,19 @@ def expiring(history: HistorySummary, now_ms: int) -> Mask:
 
 def marginal(history: History, after: Sequence[Ref], now_ms: int) -> tuple[int, int]:
     """Return the number of files and bytes that an expiry by the table's own rules frees only with these refs."""
+    return _measured(history, *_with_and_without(history, after, now_ms))
+
+
+def marginal_bytes(history: HistorySummary, after: Sequence[Ref], now_ms: int) -> int:
+    """Return the bytes of `marginal`."""
+    alike = history.shapes
+    return int(alike.weight[freed(alike.runs, *_with_and_without(history, after, now_ms))].sum())
+
+
+def _with_and_without(history: HistorySummary, after: Sequence[Ref], now_ms: int) -> tuple[Mask, Mask]:
+    """Return what an expiry by the table's own rules keeps with all refs, and with these."""
     kept, without = (_left(history, _judge(history.heads, ExpiryOptions(now_ms), refs)) for refs in (None, after))
-    return _measured(history, kept, without)
+    return kept, without
 
 
 def _measured(history: History, before: Mask, after: Mask) -> tuple[int, int]:

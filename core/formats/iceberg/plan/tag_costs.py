@@ -8,15 +8,15 @@ import numpy as np
 
 from core.errors import Unsupported
 from core.formats.iceberg import retention
-from core.formats.iceberg.plan.expiry import marginal, refuse_off
+from core.formats.iceberg.plan.expiry import marginal_bytes, refuse_off
 from core.formats.iceberg.retention import ExpiryOptions
-from core.model.history import History, HistorySummary
+from core.model.history import HistorySummary
 from core.model.intervals import Mask
 from core.model.lineage import members
 from core.model.references import MAIN, Holder, HolderKind
 
 
-def tag_costs(history: History, now_ms: int) -> dict[str, int]:
+def tag_costs(history: HistorySummary, now_ms: int) -> dict[str, int]:
     """Return the bytes by tag that the table's own retention frees only without it; 0 if expiry is disabled."""
     names = [ref.name for ref in history.heads.refs if not ref.is_branch]
     try:
@@ -24,7 +24,7 @@ def tag_costs(history: History, now_ms: int) -> dict[str, int]:
     except Unsupported:
         return dict.fromkeys(names, 0)
     rest = {name: [ref for ref in history.heads.refs if ref.name != name] for name in names}
-    return {name: marginal(history, refs, now_ms)[1] for name, refs in rest.items()}
+    return {name: marginal_bytes(history, refs, now_ms) for name, refs in rest.items()}
 
 
 def by_tags(history: HistorySummary, now_ms: int) -> tuple[HistorySummary, Mask]:

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.analysis import storage_cost
-from core.model.actions import DeleteTags, Expire
+from core.model.actions import Change, DeleteTags, Expire
 from core.model.history import History
 from core.model.references import MAIN
 from core.spark.metadata import history as on_spark
@@ -42,11 +42,10 @@ def compare(table: Table, whole: History, found: SparkHistory) -> None:
         return
     assert storage_cost.drops(found, NOW_MS) == storage_cost.drops(whole, NOW_MS)
     tags = tuple(tag.name for tag in whole.heads.main.tags)
-    for change in (
-        Expire(retain_max=1, retain_min=1),
-        Expire(retain_max=2, retain_min=1),
-        *([DeleteTags(tags)] if tags else []),
-    ):
+    changes: list[Change] = [Expire(retain_max=1, retain_min=1), Expire(retain_max=2, retain_min=1)]
+    if tags:
+        changes.append(DeleteTags(tags))
+    for change in changes:
         plan, expected = table.preview_deletion(change, NOW_MS, found), table.preview(change, NOW_MS, whole)
         assert plan.frees.equals(expected.frees)
         assert plan == expected
