@@ -64,6 +64,11 @@ class FileIndex:
             none.reshape(0, cls.CODES), files.empty_table(), Groups.none(), removed.empty_table(),
         )  # fmt: skip
 
+    def of_said(self, said: pa.Table) -> FileIndex:
+        """Return this empty index with what lists say about manifests, and without their entries."""
+        marks, counts = pa.nulls(len(said), pa.string()), np.zeros((len(said), self.CODES), dtype=np.int64)
+        return dataclasses.replace(self, said=said, marks=marks, counts=counts)
+
     @cached_property
     def list_numbers(self) -> Mapping[str, int]:
         return {name: number for number, name in enumerate(self.lists["name"].to_pylist())}

@@ -28,11 +28,11 @@ Manifests = Sequence[tuple[int, str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What decoding a manifest tells besides its entries: how many there are, why it could not be read, and an unknown
-    value that only matters to some holders."""
+    """What decoding a manifest tells besides its entries: how many there are by kind, why it could not be read, and an
+    unknown value that only matters to some holders."""
 
     manifest: int
-    entries: int
+    entries: tuple[int, ...]
     error: SnapscopeError | None = None
     unknown: int | None = None
 

@@ -7,7 +7,7 @@ fixed order. What could not be read is recorded per position in `incomplete`; no
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -23,11 +23,12 @@ from core.model.time_travel import UNWRITTEN
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Per position: live files, their bytes and rows (rows in files, before any merge)."""
+    """Per position: live files, their bytes and rows (in files, before any merge), and the files that have rows."""
 
     files: Ints
     bytes: Ints
     rows: Ints
+    data_files: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,10 @@ class HistorySummary(ABC):
     @abstractmethod
     def reclaimed(self, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
         """Return what is held in `going` and nowhere in `after`. `tags`: the positions of tags."""
+
+    @abstractmethod
+    def objects_among(self, paths: Collection[str]) -> frozenset[str]:
+        """Return those of these paths that are objects of the table."""
 
     @abstractmethod
     def split(self, holders: tuple[Holder, ...], first: Ints) -> HistorySummary:
@@ -156,10 +161,14 @@ class History(HistorySummary):
     @cached_property
     def totals(self) -> Totals:
         ones = np.ones(self.live.owners, dtype=np.int64)
+        files = self.live.sums(ones)
         return Totals(
-            self.live.sums(ones),
+            files,
             self.live.sums(self.files["bytes"].to_numpy()),
             self.live.sums(self.files["rows"].to_numpy()),
+            self.live.sums(pc.equal(self.files["content"], "data").cast(pa.int64()).to_numpy())
+            if "content" in self.files.column_names
+            else files,
         )
 
     @cached_property
@@ -170,6 +179,10 @@ class History(HistorySummary):
 
     def reclaimed(self, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
         return reclaimed(self.objects, self.held, going, after, tags)
+
+    def objects_among(self, paths: Collection[str]) -> frozenset[str]:
+        known = self.objects["path"]
+        return frozenset(known.filter(pc.is_in(known, value_set=pa.array(list(paths), pa.string()))).to_pylist())
 
     def split(self, holders: tuple[Holder, ...], first: Ints) -> History:
         return replace(self, holders=holders, held=self.held.split(first))

@@ -24,6 +24,7 @@ VERSION = 1  # to be raised with each change of what is decoded, derived or numb
 LIVE = (EXISTING, ADDED)
 _SAID = ("bytes", "spec_id", "content", "sequence", "snapshot_id", "added", "existing", "deleted")
 _LIST_TYPES = {column.name: column.type for column in LIST}
+SAID = pa.schema([("name", pa.string()), *((name, _LIST_TYPES[name]) for name in _SAID)])
 _TYPES = {column.name: column.type for column in ENTRY}
 _SHOWN = {
     "path": pa.string(), "bytes": pa.int64(), "rows": pa.int64(), "partition": pa.string(), "format": pa.string(),
@@ -43,8 +44,7 @@ def empty(place: TableLocation, found: Metadata) -> FileIndex:
     schemas = [[(column.id, str(column.type)) for column in schema.fields] for schema in found.schemas.values()]
     known = [place.store.location, place.prefix, schemas, list(found.specs.items())]
     key = f"iceberg {VERSION} {hashlib.sha256(json.dumps(known).encode()).hexdigest()}"
-    said = pa.schema([("name", pa.string()), *((name, _LIST_TYPES[name]) for name in _SAID)])
-    return FileIndex.empty(key, said, pa.schema([*_SHOWN.items(), *_KEPT.items()]), _REMOVED)
+    return FileIndex.empty(key, SAID, pa.schema([*_SHOWN.items(), *_KEPT.items()]), _REMOVED)
 
 
 def with_lists(

@@ -22,6 +22,7 @@ from core.formats.iceberg.file_paths import TableLocation, normal, same
 from core.formats.iceberg.locations import is_name
 from core.formats.iceberg.manifests import IcebergManifests
 from core.formats.iceberg.metadata import Metadata, signed
+from core.formats.iceberg.parts import IcebergInParts
 from core.formats.iceberg.plan import effects, expiry, tag_costs
 from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, read, reference, version_of
 from core.formats.iceberg.retention import cleans_incrementally
@@ -33,7 +34,7 @@ from core.model.actions import Change, Expire
 from core.model.capabilities import Capabilities
 from core.model.column_bounds import Bounds
 from core.model.effects import Effect, SwapMetadata
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.intervals import Mask
 from core.model.plan import FREES, Plan, ordered
 from core.model.references import Heads, ObjectKind
@@ -128,6 +129,10 @@ class IcebergFormat(Format):
         found = _metadata(heads)
         return histories.build(self.place(found), heads, found, self.manifests, progress)
 
+    def in_parts(self, heads: Heads, *, changelogs: bool = False) -> IcebergInParts:
+        found = _metadata(heads)
+        return IcebergInParts(self.place(found), heads, found)
+
     # --- inspecting one version
 
     def manifest_list(self, history: History, point: AsOf) -> pa.Table:
@@ -157,11 +162,15 @@ class IcebergFormat(Format):
 
         A plan that deletes no data did not check which roots belong to the table alone, so metadata outside it is
         kept."""
-        plan = self._later(plan, history)
+        return self._with_old_metadata(self._later(plan, history), history)
+
+    def plan_deletion(self, history: HistorySummary, change: Change, now_ms: int) -> Plan:
+        return self._with_old_metadata(expiry.preview(history, change, now_ms), history)
+
+    def _with_old_metadata(self, plan: Plan, history: HistorySummary) -> Plan:
         if plan.removes == () == plan.leaves or (plan.change.names_a_reference and history.incomplete):
             return plan  # no commit, or afterwards it would be unclear which files remain
-        place, held = self.place(_metadata(history.heads)), set(history.objects["path"].to_pylist())
-        old = commit.old_metadata(place, history.heads, held)
+        old = commit.old_metadata(self.place(_metadata(history.heads)), history)
         if not isinstance(plan.change, Expire) and (outer := [path for path in old if urls.is_url(path)]):
             note = codes.OLD_METADATA_STAYS(
                 files=counted(len(outer), "{count} old metadata file", "{count} old metadata files"),

@@ -203,9 +203,13 @@ class Listed:
     def require_memory(self, names: Sequence[str], rows: pa.Table) -> None:
         """Refuse entries that do not fit into memory; lists of version 1 need not say how many there are."""
         own = np.array([self.sizes.get(name, 0) for name in names], dtype=np.int64)
-        said = pc.add(pc.add(rows["existing"], rows["added"]), rows["deleted"])
-        claimed = pc.coalesce(said, pa.array(own // _ENTRY_PACKED))
-        memory.require(flat(claimed).to_numpy(), own, _BYTES_PER_ENTRY, self.place.store.location)
+        memory.require(self.claimed(rows, own), own, _BYTES_PER_ENTRY, self.place.store.location)
+
+    def claimed(self, said: pa.Table, sizes: Ints) -> Ints:
+        """Return the entries of manifests of these sizes in bytes, by what lists say."""
+        stated = pc.add(pc.add(said["existing"], said["added"]), said["deleted"])
+        found: Ints = flat(pc.coalesce(stated, pa.array(sizes // _ENTRY_PACKED))).to_numpy()
+        return found
 
     def checked(
         self, read: Indexed, errors: Mapping[str, SnapscopeError], counts: Mapping[int, Sequence[int]]

@@ -47,13 +47,6 @@ def empty(schema: Schema | None) -> FileIndex:
     return FileIndex.empty(key, pa.schema([(name, _TYPES[name]) for name in _SAID]), files, pa.schema([]))
 
 
-def of_said(schema: Schema | None, said: pa.Table) -> FileIndex:
-    """Return an index that knows what lists say about manifests, and no entries."""
-    nothing = empty(schema)
-    marks, counts = pa.nulls(len(said), pa.string()), np.zeros((len(said), FileIndex.CODES), dtype=np.int64)
-    return dataclasses.replace(nothing, said=said, marks=marks, counts=counts)
-
-
 @dataclass(frozen=True, slots=True)
 class Indexed:
     """An index that contains what a table needs now.

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import SnapscopeError
 from core.formats import parts as in_parts
 from core.formats.paimon import file_index, history
 from core.formats.paimon.file_index import Indexed
@@ -43,7 +42,7 @@ class PaimonReader:
         loaded, found = file_index.identified_in(self.heads, names, source.load(names, ENTRY, sizes))
         unknown, counts = unknown_in(loaded, numbers), np.diff(loaded.start)
         facts = [
-            Facts(number, count, loaded.errors.get(name), unknown.get(number))
+            Facts(number, (count,), loaded.errors.get(name), unknown.get(number))
             for (number, name, _), count in zip(manifests, counts.tolist(), strict=True)
         ]
         identity, part = _parts(found, parts)
@@ -80,7 +79,7 @@ class PaimonBuilder:
         rows = every.drop_columns([MANIFEST]).take(pa.array(order)).combine_chunks()
         loaded = Loaded(rows, np.concatenate((start, [len(rows)])).astype(np.int64), {})
         names = [self.outline.names[number] for number in numbers.tolist()]
-        index = file_index.of_said(self.outline.heads.main.schema, self.said)
+        index = file_index.empty(self.outline.heads.main.schema).of_said(self.said)
         found = identities(rows, self.outline.heads)
         index = file_index.extended(index, numbers, names, loaded, found, {})
         outline = dataclasses.replace(
@@ -135,8 +134,8 @@ class PaimonInParts:
     def manifests(self) -> Manifests:
         every, sizes = self._read.index.said["name"].to_pylist(), self._listed.sizes
         numbers = np.flatnonzero(self._read.present).tolist()
-        unknown: dict[str, SnapscopeError] = {}  # a size that cannot be asked is asked again, and reported, later
-        add_unlisted(self._listed.manifests.size, [every[number] for number in numbers], sizes, unknown)
+        # The error of a size that cannot be asked is found again, and reported, when the manifest is read.
+        add_unlisted(self._listed.manifests.size, [every[number] for number in numbers], sizes, {})
         return [(number, every[number], sizes.get(every[number], 0)) for number in numbers]
 
     @property
@@ -150,7 +149,7 @@ class PaimonInParts:
     def frame(self, facts: Sequence[Facts]) -> PaimonFrame:
         names, said = self._read.index.said["name"].to_pylist(), self._read.index.said
         errors = {names[each.manifest]: each.error for each in facts if each.error is not None}
-        counts = {each.manifest: each.entries for each in facts if each.error is None}
+        counts = {each.manifest: sum(each.entries) for each in facts if each.error is None}
         errors |= file_index.contradictions(said, counts, self._listed.sizes)
         unknown = {each.manifest: each.unknown for each in facts if each.unknown is not None}
         read = dataclasses.replace(self._read, errors=errors, unknown=unknown)

@@ -6,12 +6,13 @@ its own, which a task keeps on its disk. What a part answers is added up here. S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import StorageLevel
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql import DataFrame, SparkSession
@@ -87,6 +88,16 @@ class SparkHistory(HistorySummary):
             sum(each.kept_bytes for each in found),
             sum(each.tags_keep_bytes for each in found),
         )
+
+    def objects_among(self, paths: Collection[str]) -> frozenset[str]:
+        wanted = pa.array(list(paths), pa.string())
+
+        def answer(own: dict[str, bytes]) -> list[str]:
+            known = _table(own[_OBJECTS])["path"]
+            found: list[str] = known.filter(pc.is_in(known, value_set=wanted)).to_pylist()
+            return found
+
+        return frozenset(path for own in self._asked(answer, _OBJECTS) for path in own)
 
     def split(self, holders: tuple[Holder, ...], first: Ints) -> SparkHistory:
         runs = self.merged.runs.split(first)
@@ -164,8 +175,8 @@ def build(
     )
 
 
-def _columns(totals: Totals) -> tuple[Ints, Ints, Ints]:
-    return totals.files, totals.bytes, totals.rows
+def _columns(totals: Totals) -> tuple[Ints, Ints, Ints, Ints]:
+    return totals.files, totals.bytes, totals.rows, totals.data_files
 
 
 def _decoded(spark: SparkSession, reader: Reader, manifests: Manifests, parts: int) -> DataFrame:

@@ -36,7 +36,7 @@ from core.model.actions import (
     Truncate,
 )
 from core.model.codes import Fault
-from core.model.history import History, HistorySummary
+from core.model.history import HistorySummary
 from core.model.intervals import Mask, freed
 from core.model.lineage import members
 from core.model.plan import FREES, Plan, Verdict, fingerprint, ordered, unreadable
@@ -47,7 +47,7 @@ from core.units import size
 RULES = codes.ICEBERG()
 
 
-def preview(history: History, change: Change, now_ms: int) -> Plan:
+def preview(history: HistorySummary, change: Change, now_ms: int) -> Plan:
     """Plan `change` at `now_ms`; errors as in `core.formats.table_format.TableFormat.plan`."""
     heads = history.heads
     judged, move = _unchanged(heads), Move(heads.refs)
@@ -106,7 +106,7 @@ def expiring(history: HistorySummary, now_ms: int) -> Mask:
     return ~_left(history, _judge(history.heads, ExpiryOptions(now_ms)))
 
 
-def marginal(history: History, after: Sequence[Ref], now_ms: int) -> tuple[int, int]:
+def marginal(history: HistorySummary, after: Sequence[Ref], now_ms: int) -> tuple[int, int]:
     """Return the number of files and bytes that an expiry by the table's own rules frees only with these refs."""
     return _measured(history, *_with_and_without(history, after, now_ms))
 
@@ -123,13 +123,13 @@ def _with_and_without(history: HistorySummary, after: Sequence[Ref], now_ms: int
     return kept, without
 
 
-def _measured(history: History, before: Mask, after: Mask) -> tuple[int, int]:
-    chosen = freed(history.held, before, after) & history.objects["ours"].to_numpy()
-    return int(chosen.sum()), history.bytes_of(chosen)
+def _measured(history: HistorySummary, before: Mask, after: Mask) -> tuple[int, int]:
+    found = history.reclaimed(before, after, np.zeros_like(after)).frees
+    return len(found), int(pc.sum(found["bytes"]).as_py() or 0)
 
 
 def _plan(
-    history: History,
+    history: HistorySummary,
     change: Change,
     now_ms: int,
     judged: RefVerdicts,
@@ -186,14 +186,13 @@ def _plan(
     )
 
 
-def _fewer_than_said(history: History, after: Mask) -> list[Reason]:
+def _fewer_than_said(history: HistorySummary, after: Mask) -> list[Reason]:
     """Report remaining snapshots whose manifests list fewer data files than their summary states.
 
     A list that lost whole blocks is readable, and the files missing in it would be freed. A summary may be stale, so
     this is only a warning.
     """
-    is_data = np.array(pc.equal(history.files["content"], "data").to_pylist(), dtype=np.int64)
-    counts = history.live.sums(is_data)
+    counts = history.totals.data_files
     found = []
     for position, holder in enumerate(history.holders):
         summary = holder.snapshot.fields.get("summary") if holder.snapshot else None
@@ -208,7 +207,7 @@ def _fewer_than_said(history: History, after: Mask) -> list[Reason]:
     return [codes.FEWER_FILES(what=what)]
 
 
-def _snapshot_verdicts(history: History, judged: RefVerdicts) -> list[Verdict]:
+def _snapshot_verdicts(history: HistorySummary, judged: RefVerdicts) -> list[Verdict]:
     return [Verdict(holder.point, *judged.snapshots[int(holder.name)]) for holder in history.holders]
 
 
@@ -237,7 +236,7 @@ def _judge(heads: Heads, asked: ExpiryOptions, refs: Sequence[Ref] | None = None
     return retention.judge(members(heads), given, heads.main.options, asked)
 
 
-def _refuse_unread(history: History, source: Snapshot) -> None:
+def _refuse_unread(history: HistorySummary, source: Snapshot) -> None:
     """Raise `Corrupt` if a ref would point to a snapshot that cannot be read completely."""
     for position, problems in history.incomplete.items():
         if history.holders[position].name == str(source.id):
@@ -250,7 +249,7 @@ def _refuse_unread(history: History, source: Snapshot) -> None:
             )
 
 
-def _refuse_unknown(history: History, after: Mask) -> None:
+def _refuse_unknown(history: HistorySummary, after: Mask) -> None:
     for position, problems in history.incomplete.items():
         if after[position]:
             holder = history.holders[position]
@@ -324,7 +323,7 @@ def _path(name: str) -> str:
 # notes ---------------------------------------------------------------------------------------------------------------
 
 
-def _cost(history: History, change: Change, move: Move, left: Set[int], now_ms: int) -> list[Reason]:
+def _cost(history: HistorySummary, change: Change, move: Move, left: Set[int], now_ms: int) -> list[Reason]:
     """Return what a change of refs, which frees nothing itself, allows an expiry to free."""
     if change.is_harmless:
         return []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
@@ -25,7 +25,8 @@ from core.formats.table_format import Unknown
 from core.messages import Reason, told
 from core.model import codes
 from core.model.effects import SwapMetadata
-from core.model.references import Heads, ObjectKind
+from core.model.history import HistorySummary
+from core.model.references import ObjectKind
 from core.storage import presence
 from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
@@ -129,11 +130,13 @@ def read_current(current: Callable[[], str], read: Callable[[str], bytes]) -> tu
             time.sleep(presence.PAUSE_S)
 
 
-def old_metadata(place: TableLocation, heads: Heads, held: Collection[str]) -> dict[str, int]:
+def old_metadata(place: TableLocation, history: HistorySummary) -> dict[str, int]:
     """Return paths and sizes of the metadata files that the next commit drops from the log and deletes."""
-    paths = [place.path(each) for each in fallen(heads)]
+    paths = [place.path(each) for each in fallen(history.heads)]
     mine = place.ours(pa.array(paths, pa.string())).to_pylist()
-    names = [path for path, own in zip(paths, mine, strict=True) if own and path not in held and _is_named(path)]
+    names = [path for path, own in zip(paths, mine, strict=True) if own and _is_named(path)]
+    held = history.objects_among(names) if names else ()
+    names = [path for path in names if path not in held]
     return place.sizes(list(dict.fromkeys(names)))
 
 
