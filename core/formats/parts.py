@@ -13,7 +13,6 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-from pandas.util import hash_array
 
 from core.errors import SnapscopeError
 from core.model.history import History, Totals
@@ -54,7 +53,7 @@ class Builder(Protocol):
         """Return a part, from all tables that `Reader.entries` gave for it, in any order of manifests."""
 
 
-class Frame(Protocol):
+class HolderFrame(Protocol):
     """The holders of a history, and what could not be read."""
 
     @property
@@ -84,12 +83,14 @@ class InParts(Protocol):
 
     def reader(self) -> Reader: ...
 
-    def frame(self, facts: Sequence[Facts]) -> Frame:
+    def frame(self, facts: Sequence[Facts]) -> HolderFrame:
         """Return the frame, given what decoding each manifest told."""
 
 
 def part_of(paths: pa.Array, parts: int) -> Ints:
     """Return the part of the object at each path."""
+    from pandas.util import hash_array  # slow to import, and rarely needed
+
     keys = hash_array(paths.to_numpy(zero_copy_only=False), categorize=False)
     found: Ints = (keys % np.uint64(parts)).astype(np.int64)
     return found

@@ -14,8 +14,9 @@ import fastavro
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from core.formats.iceberg import history, references
+from core.formats.iceberg import references
 from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.history import build as histories
 from core.formats.iceberg.manifests import IcebergManifests
 from core.formats.iceberg.metadata import Metadata
 from core.model.history import History
@@ -33,7 +34,7 @@ def as_if_there(root: Path) -> tuple[History, Metadata]:
     store = Store(str(root))
     found, document = references.read(store)
     place = TableLocation.of(store, document.location, document.properties)
-    return history.build(place, found, document, IcebergManifests()), document
+    return histories.build(place, found, document, IcebergManifests()), document
 
 
 def moved(source: Path, target: Path, location: str | None = None) -> Path:

@@ -13,16 +13,17 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import Unsupported
-from core.formats.iceberg import discovery, expiration_dates, file_index, inspection, moved_copy, time_travel, types
-from core.formats.iceberg import history as histories
+from core.formats.iceberg import discovery, expiration_dates, inspection, moved_copy, time_travel, types
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable
 from core.formats.iceberg.file_paths import TableLocation, normal, same
+from core.formats.iceberg.history import build as histories
+from core.formats.iceberg.history import file_index
+from core.formats.iceberg.history.parts import IcebergInParts
 from core.formats.iceberg.locations import is_name
 from core.formats.iceberg.manifests import IcebergManifests
 from core.formats.iceberg.metadata import Metadata, signed
-from core.formats.iceberg.parts import IcebergInParts
 from core.formats.iceberg.plan import effects, expiry, tag_costs
 from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, read, reference, version_of
 from core.formats.iceberg.retention import cleans_incrementally

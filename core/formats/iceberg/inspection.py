@@ -21,9 +21,9 @@ from core.errors import Corrupt
 from core.formats.avro import decode as avro
 from core.formats.iceberg import types
 from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.history.outline import inherited, inline_rows
 from core.formats.iceberg.manifests import CONTENTS, DATA, DELETED, ENTRY, LIST, IcebergManifests
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.outline import inherited, inline_rows
 from core.formats.iceberg.partition_texts import partitions
 from core.formats.iceberg.types import IcebergType
 from core.model.column_bounds import Bounds, Column, Said, cut_length, merged

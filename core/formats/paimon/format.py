@@ -25,11 +25,11 @@ from core.formats.paimon import (
     time_search,
     time_travel,
 )
-from core.formats.paimon import history as histories
 from core.formats.paimon.capabilities import PAIMON
 from core.formats.paimon.file_paths import external_roots
+from core.formats.paimon.history import build as histories
+from core.formats.paimon.history.parts import PaimonInParts
 from core.formats.paimon.manifests import PaimonManifests
-from core.formats.paimon.parts import PaimonInParts
 from core.formats.paimon.plan import (
     automatic_tags,
     effects,

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from core.analysis.diff import Diff, diff, option_changes, schema_changes
 from core.errors import Corrupt
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg import outline as iceberg_outline
 from core.formats.iceberg import references as iceberg_heads
+from core.formats.iceberg.history import outline as iceberg_outline
 from core.model.history import History
 from core.model.intervals import from_pairs
 from core.model.references import Field, Schema

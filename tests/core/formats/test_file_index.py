@@ -207,7 +207,7 @@ def test_other_keys_are_another_table(tmp_path: Path, monkeypatch: pytest.Monkey
     """Paths depend on the schema, and what is kept on the version of what derives them."""
     table = four_commits(tmp_path / "t")
     keep(table.root)
-    monkeypatch.setattr("core.formats.paimon.file_index.VERSION", 2)
+    monkeypatch.setattr("core.formats.paimon.history.file_index.VERSION", 2)
     assert decoded(table.root, monkeypatch)
 
 

@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from core.formats import parts as in_parts
-from core.formats.parts import Facts, Frame
+from core.formats.parts import Facts, HolderFrame
 from core.model.history import History, Totals
 from core.model.intervals import Intervals
 from core.model.references import Problem
 from core.table import Table
 
 
-def built(table: Table, whole: History, parts: int) -> tuple[Frame, list[History]]:
+def built(table: Table, whole: History, parts: int) -> tuple[HolderFrame, list[History]]:
     """The frame and the parts of a history: each manifest is decoded alone, the last one first."""
     given = table.format.in_parts(whole.heads, changelogs=any(not holder.exists for holder in whole.holders))
     reader = pickle.loads(pickle.dumps(given.reader()))

@@ -1,5 +1,5 @@
 """What a table's metadata and manifest lists say: its snapshots, which manifests each of them uses, and the objects
-that they name themselves. Files follow from the manifests (`core.formats.iceberg.history`).
+that they name themselves. Files follow from the manifests (`core.formats.iceberg.history.build`).
 
 Invariant: what cannot be read is a problem of each snapshot that needs it.
 """
@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
 from core.formats.file_index import FileIndex
-from core.formats.iceberg import file_index
+from core.formats.held_objects import HeldObjects
 from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.history import file_index
 from core.formats.iceberg.manifests import ADDED, LIST, IcebergManifests
 from core.formats.iceberg.metadata import Member, Metadata, signed
 from core.formats.iceberg.references import reference
@@ -36,22 +37,7 @@ Pairs = tuple[Ints, Ints]
 
 
 @dataclass(frozen=True, slots=True)
-class Objects:
-    """Objects with the kind of each, and the positions that hold them."""
-
-    paths: pa.Array
-    kinds: pa.Array
-    bytes: pa.Array
-    runs: Intervals
-
-    def only(self, chosen: Mask) -> Objects:
-        which = pa.array(chosen)
-        paths, kinds, sizes = (each.filter(which) for each in (self.paths, self.kinds, self.bytes))
-        return Objects(paths, kinds, sizes, self.runs.only(chosen))
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
+class IcebergOutline:
     """names: of manifests, by number; present: those that some list names; uses: (position, manifest) pairs
     objects: those that metadata and lists name
     """
@@ -61,7 +47,7 @@ class Outline:
     names: Sequence[str]
     present: Mask
     uses: Pairs
-    objects: tuple[Objects, ...]
+    objects: tuple[HeldObjects, ...]
     incomplete: Mapping[int, tuple[Problem, ...]]
     warnings: tuple[Problem, ...]
 
@@ -71,7 +57,7 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IcebergIndexed:
     """An index of lists, and maybe of the manifests that they name.
 
     present: per manifest, whether a list names it
@@ -100,7 +86,7 @@ def axis(heads: Heads) -> tuple[Holder, ...]:
     )
 
 
-class Listed:
+class IcebergLists:
     """What snapshots name, and the listings of the directories of manifests: what is read before any manifest."""
 
     def __init__(self, place: TableLocation, heads: Heads, found: Metadata, manifests: IcebergManifests) -> None:
@@ -114,10 +100,10 @@ class Listed:
         self.marks: dict[str, str] = {}
         self.inline: dict[str, Member] = {}
         self.warnings = [problem for line in heads.lines for problem in line.warnings]
-        self.objects: list[Objects] = []
+        self.objects: list[HeldObjects] = []
         self.names, self.users = self._lists()
 
-    def outline(self, read: Indexed) -> Outline:
+    def outline(self, read: IcebergIndexed) -> IcebergOutline:
         """Return what follows from the lists and from the problems of the manifests that they name."""
         for path, error in read.list_errors.items():
             for place in self.users[path]:
@@ -135,7 +121,7 @@ class Listed:
         held = from_pairs((np.cumsum(read.present) - 1)[manifest], position, len(kept), self.positions)
         self._hold(pa.array(manifests, pa.string()), ObjectKind.MANIFEST, own, held)
         self._hold_statistics()
-        return Outline(
+        return IcebergOutline(
             self.heads,
             self.holders,
             every,
@@ -148,13 +134,13 @@ class Listed:
 
     # reading ----------------------------------------------------------------------------------------------------------
 
-    def with_lists(self, index: FileIndex) -> Indexed:
+    def with_lists(self, index: FileIndex) -> IcebergIndexed:
         """Index the lists, and list the manifests that they name."""
         errors: dict[str, SnapscopeError] = {}
         index = self._with_lists(index, [name for name in self.names if name not in index.list_numbers], errors)
         numbers = [index.list_numbers.get(name, -1) for name in self.names]
         present = index.present(np.array([number for number in numbers if number >= 0], dtype=np.int64))
-        read = Indexed(index, present, numbers, errors, {})
+        read = IcebergIndexed(index, present, numbers, errors, {})
         every = read.names
         self._list([every[number] for number in np.flatnonzero(present)])
         return read
@@ -212,8 +198,8 @@ class Listed:
         return found
 
     def checked(
-        self, read: Indexed, errors: Mapping[str, SnapscopeError], counts: Mapping[int, Sequence[int]]
-    ) -> Indexed:
+        self, read: IcebergIndexed, errors: Mapping[str, SnapscopeError], counts: Mapping[int, Sequence[int]]
+    ) -> IcebergIndexed:
         """Compare the numbers of entries by status, of each manifest that was read, with those in the manifest list.
 
         A manifest that lost whole blocks is still readable. If its size matches the list, the list is wrong, as some
@@ -279,7 +265,7 @@ class Listed:
         self._hold(pa.array(list(wanted), pa.string()), ObjectKind.STATISTICS, sizes, runs)
 
     def _hold(self, paths: pa.Array, kind: ObjectKind, sizes: pa.Array, runs: Intervals) -> None:
-        self.objects.append(Objects(paths, pa.array([kind.value] * len(paths), pa.string()), flat(sizes), runs))
+        self.objects.append(HeldObjects.of(paths, kind, sizes, runs))
 
 
 def inherited(entries: Loaded, rows: pa.Table) -> Loaded:

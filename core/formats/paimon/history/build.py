@@ -16,14 +16,15 @@ import pyarrow as pa
 
 from core.formats import large_texts
 from core.formats.file_index import FileIndex
-from core.formats.paimon import file_index
+from core.formats.held_objects import HeldObjects
+from core.formats.paimon.history import file_index
+from core.formats.paimon.history.outline import PaimonLists, PaimonOutline, Pairs
 from core.formats.paimon.manifests import PaimonManifests
-from core.formats.paimon.outline import Listed, Objects, Outline, Pairs
 from core.formats.paimon.read.holder_axis import axis
 from core.model.history import History
 from core.model.intervals import Intervals, empty, from_pairs, maximal, subtract, union
 from core.model.references import Heads, HolderKind, ObjectKind
-from core.storage.decoded_files import expand, flat
+from core.storage.decoded_files import expand
 from core.storage.store import Store
 
 
@@ -36,7 +37,7 @@ def build(
     progress: Callable[[int, int], None] | None = None,
 ) -> History:
     """Read every list and manifest of any holder, and compute which holder holds which files."""
-    listed = Listed(store, heads, manifests, axis(heads, changelogs=changelogs))
+    listed = PaimonLists(store, heads, manifests, axis(heads, changelogs=changelogs))
     read = file_index.read(heads, manifests, listed.lists, listed.sizes, listed.marks, progress)
     outline = listed.outline(read)
     found = assembled(outline, read.index)
@@ -44,7 +45,7 @@ def build(
     return replace(found, incomplete=outline.with_rows(rows).incomplete)
 
 
-def assembled(outline: Outline, index: FileIndex) -> History:
+def assembled(outline: PaimonOutline, index: FileIndex) -> History:
     """Return the history of an outline and of the files of its manifests."""
     return _Assembly(outline, index).history()
 
@@ -52,11 +53,11 @@ def assembled(outline: Outline, index: FileIndex) -> History:
 class _Assembly:
     """The steps of `assembled`, and the state they share."""
 
-    def __init__(self, outline: Outline, index: FileIndex) -> None:
+    def __init__(self, outline: PaimonOutline, index: FileIndex) -> None:
         self.outline, self.heads, self.positions = outline, outline.heads, outline.positions
         files, self.groups = index.of(outline.present)
         self.found = file_index.identified(files, self.heads, are_distinct=index.is_distinct)
-        self.objects: list[Objects] = []
+        self.objects: list[HeldObjects] = []
 
     def history(self) -> History:
         live = self._live(self.outline.views)
@@ -107,19 +108,19 @@ class _Assembly:
             self._hold(self.found.changelog_paths(), ObjectKind.CHANGELOG, self.found.files["bytes"], runs)
 
     def _hold(self, paths: pa.Array | pa.ChunkedArray, kind: ObjectKind, sizes: pa.Array, runs: Intervals) -> None:
-        self.objects.append(Objects(paths, kind, sizes, runs))
+        self.objects.append(HeldObjects.of(paths, kind, sizes, runs))
 
     def _history(self, live: Intervals) -> History:
         found, held = self.found, self.objects
-        every = [flat(each.paths) for each in held]
+        every = [each.paths for each in held]
         paths, code, _ = large_texts.numbered_together(every, is_first_distinct=found.are_paths_distinct)
         count = len(paths)
         starts = np.concatenate(([0], np.cumsum([len(each) for each in every]))).astype(np.int64)
         moved = [
             each.runs.of(code[begin:end], count) for each, (begin, end) in zip(held, pairwise(starts), strict=True)
         ]
-        kind = np.repeat(np.arange(len(held), dtype=np.int8), np.diff(starts))
-        size = pa.chunked_array([flat(each.bytes) for each in held], pa.int64()).combine_chunks()
+        kind = pa.chunked_array([each.kinds for each in held], pa.string()).combine_chunks()
+        size = pa.chunked_array([each.bytes for each in held], pa.int64()).combine_chunks()
         if count < len(code):
             first = np.full(count, -1, dtype=np.int64)  # a path has the kind under which it is first held
             holds = np.zeros(len(code), dtype=np.bool_)
@@ -127,11 +128,11 @@ class _Assembly:
                 holds[begin + each.runs.owner] = True
             for rows in (np.arange(len(code)), np.flatnonzero(holds)):
                 first[code[rows[::-1]]] = rows[::-1]
-            kind, size = kind[first], size.take(pa.array(first))
+            kind, size = kind.take(pa.array(first)), size.take(pa.array(first))
         objects = pa.table(
             {
                 "path": paths,
-                "kind": pa.array([each.kind.value for each in held], pa.string()).take(pa.array(kind)),
+                "kind": kind,
                 "bytes": size,
                 "ours": found.ours(paths),
             }

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.formats import parts as in_parts
-from core.formats.paimon import file_index, history
-from core.formats.paimon.file_index import Indexed
 from core.formats.paimon.file_paths import Identities, changelog_path, identities
+from core.formats.paimon.history import build, file_index
+from core.formats.paimon.history.file_index import PaimonIndexed
+from core.formats.paimon.history.outline import PaimonLists, PaimonOutline
 from core.formats.paimon.manifests import ENTRY, PaimonManifests
-from core.formats.paimon.outline import Listed, Outline
 from core.formats.paimon.read.holder_axis import axis
 from core.formats.paimon.read.problems import unknown_in
 from core.formats.parts import MANIFEST, Facts, Manifests, part_of
@@ -27,7 +27,7 @@ from core.storage.decoded_files import Loaded, add_unlisted, expand, flat
 from core.storage.store import Store
 
 _RANGE = "compacted-changelog-"
-_EMPTY = pa.schema([*((column.name, column.type) for column in ENTRY), (MANIFEST, pa.int64())]).empty_table()
+_ENTRIES = pa.schema([*((column.name, column.type) for column in ENTRY), (MANIFEST, pa.int64())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ def _parts(found: Identities, parts: int) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, slots=True)
 class PaimonBuilder:
-    outline: Outline
+    outline: PaimonOutline
     said: pa.Table
 
     def part(self, entries: Sequence[pa.Table], part: int, parts: int) -> History:
-        every = pa.concat_tables([_EMPTY, *entries])
+        every = pa.concat_tables([_ENTRIES.empty_table(), *entries])
         manifest = every[MANIFEST].to_numpy()
         order = np.argsort(manifest, kind="stable")
         numbers, start = np.unique(manifest[order], return_index=True)
@@ -84,14 +84,14 @@ class PaimonBuilder:
         index = file_index.extended(index, numbers, names, loaded, found, {})
         outline = dataclasses.replace(
             self.outline,
-            objects=tuple(each.only(part_of(flat(each.paths), parts) == part) for each in self.outline.objects),
+            objects=tuple(each.only(part_of(each.paths, parts) == part) for each in self.outline.objects),
         )
-        return in_parts.only(history.assembled(outline, index), part, parts)
+        return in_parts.only(build.assembled(outline, index), part, parts)
 
 
 @dataclass(frozen=True, slots=True)
 class PaimonFrame:
-    outline: Outline
+    outline: PaimonOutline
     said: pa.Table
 
     @property
@@ -123,10 +123,12 @@ class PaimonInParts:
 
     def __init__(self, store: Store, heads: Heads, *, changelogs: bool) -> None:
         self.heads = heads
-        self._listed = Listed(store, heads, PaimonManifests(store, is_kept=False), axis(heads, changelogs=changelogs))
+        self._listed = PaimonLists(
+            store, heads, PaimonManifests(store, is_kept=False), axis(heads, changelogs=changelogs)
+        )
 
     @cached_property
-    def _read(self) -> Indexed:
+    def _read(self) -> PaimonIndexed:
         listed = self._listed
         return file_index.read_lists(self.heads, listed.manifests, listed.lists, listed.sizes, listed.marks)
 

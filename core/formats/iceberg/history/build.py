@@ -17,11 +17,12 @@ import pyarrow as pa
 
 from core.formats import large_texts
 from core.formats.file_index import FileIndex
-from core.formats.iceberg import file_index
+from core.formats.held_objects import HeldObjects
 from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.history import file_index
+from core.formats.iceberg.history.outline import IcebergIndexed, IcebergLists, IcebergOutline, inherited
 from core.formats.iceberg.manifests import DATA, ENTRY, IcebergManifests
 from core.formats.iceberg.metadata import Metadata, signed
-from core.formats.iceberg.outline import Indexed, Listed, Objects, Outline, inherited
 from core.model.history import History
 from core.model.intervals import Ints, from_pairs, maximal, union
 from core.model.references import Heads
@@ -38,12 +39,12 @@ def build(
     progress: Callable[[int, int], None] | None = None,
 ) -> History:
     """Read every list and manifest of any snapshot, and compute which snapshot holds which files."""
-    listed = Listed(place, heads, found, manifests)
+    listed = IcebergLists(place, heads, found, manifests)
     read = _read(listed, progress)
     return assembled(listed.outline(read), read.index, place, found)
 
 
-def _read(listed: Listed, progress: Callable[[int, int], None] | None) -> Indexed:
+def _read(listed: IcebergLists, progress: Callable[[int, int], None] | None) -> IcebergIndexed:
     """Index the lists and the manifests they name."""
     for index in _known(listed):
         if not index.fits_lists(listed.names, listed.marks):
@@ -58,7 +59,7 @@ def _read(listed: Listed, progress: Callable[[int, int], None] | None) -> Indexe
     raise AssertionError("an empty index fits")
 
 
-def _known(listed: Listed) -> Iterator[FileIndex]:
+def _known(listed: IcebergLists) -> Iterator[FileIndex]:
     """Yield what may be known of the table's manifests, the most likely first; at last nothing."""
     nothing = file_index.empty(listed.place, listed.found)
     if listed.manifests.index is not None and listed.manifests.index.key == nothing.key:
@@ -67,11 +68,13 @@ def _known(listed: Listed) -> Iterator[FileIndex]:
     yield nothing
 
 
-def _kept_at(listed: Listed) -> str | None:
+def _kept_at(listed: IcebergLists) -> str | None:
     return listed.place.store.location if listed.manifests.is_kept else None
 
 
-def _with_entries(listed: Listed, read: Indexed, progress: Callable[[int, int], None] | None) -> Indexed:
+def _with_entries(
+    listed: IcebergLists, read: IcebergIndexed, progress: Callable[[int, int], None] | None
+) -> IcebergIndexed:
     """Read the manifests that are not indexed yet, and check all against what the manifest lists state."""
     place, found, index, every = listed.place, listed.found, read.index, read.names
     new = np.flatnonzero(read.present & ~index.are_read)
@@ -84,14 +87,14 @@ def _with_entries(listed: Listed, read: Indexed, progress: Callable[[int, int], 
     return listed.checked(replace(read, index=index), entries.errors, counts)
 
 
-def assembled(outline: Outline, index: FileIndex, place: TableLocation, found: Metadata) -> History:
+def assembled(outline: IcebergOutline, index: FileIndex, place: TableLocation, found: Metadata) -> History:
     """Return the history of an outline and of the files of its manifests."""
     files, groups = index.of(outline.present)
     position, manifest = outline.uses
     runs = from_pairs(manifest, position, len(outline.names), outline.positions)
     live = groups.on_files(maximal(groups.covered(runs, file_index.LIVE)))
     kinds = pa.array(["data", "deletes"]).take(pa.array((files["code"].to_numpy() != DATA).astype(np.int8)))
-    data = Objects(flat(files["path"]), kinds, flat(files["whole"]), live)
+    data = HeldObjects(flat(files["path"]), kinds, flat(files["whole"]), live)
     shown = _shown(files, found)
     del files
     return _history(outline, shown, [data, *outline.objects], place, are_distinct=index.is_distinct)
@@ -115,7 +118,7 @@ def _sources(snapshots: pa.ChunkedArray, found: Metadata) -> pa.Array:
 
 
 def _history(
-    outline: Outline, files: pa.Table, held: list[Objects], place: TableLocation, *, are_distinct: bool
+    outline: IcebergOutline, files: pa.Table, held: list[HeldObjects], place: TableLocation, *, are_distinct: bool
 ) -> History:
     """Put the parts together. The objects of `files` are the first."""
     every = [each.paths for each in held]

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.formats import parts as in_parts
-from core.formats.iceberg import file_index, history
 from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.history import build, file_index
+from core.formats.iceberg.history.outline import IcebergIndexed, IcebergLists, IcebergOutline, inherited
 from core.formats.iceberg.manifests import DELETED, ENTRY, IcebergManifests
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.outline import Indexed, Listed, Outline, inherited
 from core.formats.parts import MANIFEST, Facts, Manifests, part_of
 from core.model.history import History, Totals
 from core.model.intervals import Ints
@@ -55,7 +55,7 @@ def _counts(status: Ints) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class IcebergBuilder:
-    outline: Outline
+    outline: IcebergOutline
     place: TableLocation
     found: Metadata
     said: pa.Table
@@ -72,7 +72,7 @@ class IcebergBuilder:
         index = file_index.with_entries(index, self.place, self.found, numbers, names, loaded, {})
         own = tuple(each.only(part_of(each.paths, parts) == part) for each in self.outline.objects)
         outline = dataclasses.replace(self.outline, objects=own)
-        return in_parts.only(history.assembled(outline, index, self.place, self.found), part, parts)
+        return in_parts.only(build.assembled(outline, index, self.place, self.found), part, parts)
 
 
 def _no_entries() -> pa.Table:
@@ -86,7 +86,7 @@ def _no_entries() -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class IcebergFrame:
-    outline: Outline
+    outline: IcebergOutline
     place: TableLocation
     found: Metadata
     said: pa.Table
@@ -116,10 +116,10 @@ class IcebergInParts:
 
     def __init__(self, place: TableLocation, heads: Heads, found: Metadata) -> None:
         self.heads, self.place, self.found = heads, place, found
-        self._listed = Listed(place, heads, found, IcebergManifests(is_kept=False))
+        self._listed = IcebergLists(place, heads, found, IcebergManifests(is_kept=False))
 
     @cached_property
-    def _read(self) -> Indexed:
+    def _read(self) -> IcebergIndexed:
         return self._listed.with_lists(file_index.empty(self.place, self.found))
 
     @cached_property

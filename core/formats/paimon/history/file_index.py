@@ -48,7 +48,7 @@ def empty(schema: Schema | None) -> FileIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class PaimonIndexed:
     """An index that contains what a table needs now.
 
     present: per manifest, whether a list names it
@@ -72,7 +72,7 @@ def read(
     sizes: dict[str, int],
     marks: Mapping[str, str],
     progress: Callable[[int, int], None] | None,
-) -> Indexed:
+) -> PaimonIndexed:
     """Index these lists and the manifests they name. `sizes` and `marks` are the listing of their directory."""
     place = manifests.store.location if manifests.is_kept else None
     for index in _known(heads, manifests, place):
@@ -87,18 +87,18 @@ def read(
             found = _with_entries(heads, manifests, index, present, sizes, marks, progress)
             if found[0].is_sound:
                 manifests.index = found[0].kept(place, lists[lists >= 0], present)
-            return Indexed(found[0], present, lists, loaded.errors, *found[1:])
+            return PaimonIndexed(found[0], present, lists, loaded.errors, *found[1:])
     raise AssertionError("an empty index fits")
 
 
 def read_lists(
     heads: Heads, manifests: PaimonManifests, names: list[str], sizes: dict[str, int], marks: Mapping[str, str]
-) -> Indexed:
+) -> PaimonIndexed:
     """Index these lists without the manifests they name."""
     loaded = manifests.load(names, LIST, sizes)
     index = _with_lists(empty(heads.main.schema), names, loaded, marks)
     lists = np.array([index.list_numbers.get(name, -1) for name in names], dtype=np.int64)
-    return Indexed(index, index.present(lists[lists >= 0]), lists, loaded.errors, {}, {})
+    return PaimonIndexed(index, index.present(lists[lists >= 0]), lists, loaded.errors, {}, {})
 
 
 def _known(heads: Heads, manifests: PaimonManifests, place: str | None) -> Iterator[FileIndex]:

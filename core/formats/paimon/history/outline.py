@@ -1,5 +1,5 @@
 """What a table's references and manifest lists say: its holders, which manifests each of them uses, and the objects
-that they name themselves. Data files follow from the manifests (`core.formats.paimon.history`).
+that they name themselves. Data files follow from the manifests (`core.formats.paimon.history.build`).
 
 Invariant: what cannot be read is a problem of each position that needs it.
 """
@@ -14,8 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import SnapscopeError
-from core.formats.paimon import file_index, layout
-from core.formats.paimon.file_index import Indexed
+from core.formats.held_objects import HeldObjects
+from core.formats.paimon import layout
+from core.formats.paimon.history import file_index
+from core.formats.paimon.history.file_index import PaimonIndexed
 from core.formats.paimon.manifests import ADD, INDEX, PaimonManifests
 from core.formats.paimon.read.metadata_files import Named, Names, named, unreadable
 from core.formats.paimon.read.problems import unknown_sources, unread
@@ -33,21 +35,7 @@ Pairs = tuple[Ints, Ints]
 
 
 @dataclass(frozen=True, slots=True)
-class Objects:
-    """Objects of one kind, and the positions that hold each."""
-
-    paths: pa.Array
-    kind: ObjectKind
-    bytes: pa.Array
-    runs: Intervals
-
-    def only(self, chosen: Mask) -> Objects:
-        which = pa.array(chosen)
-        return Objects(self.paths.filter(which), self.kind, self.bytes.filter(which), self.runs.only(chosen))
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
+class PaimonOutline:
     """names: of manifests, by number; present: those that some list names
     views, additions, changelog: (position, manifest) pairs of what a version consists of, of what its commit added, and
         of its changelog
@@ -61,7 +49,7 @@ class Outline:
     views: Pairs
     additions: Pairs
     changelog: Pairs
-    objects: tuple[Objects, ...]
+    objects: tuple[HeldObjects, ...]
     incomplete: Mapping[int, tuple[Problem, ...]]
     warnings: tuple[Problem, ...]
 
@@ -69,7 +57,7 @@ class Outline:
     def positions(self) -> int:
         return len(self.holders)
 
-    def with_rows(self, rows: Ints) -> Outline:
+    def with_rows(self, rows: Ints) -> PaimonOutline:
         """Report versions whose files have fewer rows, of the given numbers by position, than their snapshot states:
         some of their files would be unprotected."""
         found = dict(self.incomplete)
@@ -86,7 +74,7 @@ class Outline:
 
 
 @dataclass
-class Listed:
+class PaimonLists:
     """What holders name, and the listing of the directory of manifests: what is read before any manifest."""
 
     store: Store
@@ -107,7 +95,7 @@ class Listed:
             self.incomplete.setdefault(position, []).append(problem)
         self.given = named(self.heads, self.holders)
         self.changelog_lists = self._without_dangling(self.given.changelog_lists)
-        self.objects: list[Objects] = []
+        self.objects: list[HeldObjects] = []
 
     @property
     def lists(self) -> list[str]:
@@ -116,7 +104,7 @@ class Listed:
             dict.fromkeys(name for source in (self.given.lists, self.changelog_lists) for name in source.number)
         )
 
-    def outline(self, read: Indexed) -> Outline:
+    def outline(self, read: PaimonIndexed) -> PaimonOutline:
         """Return what follows from the lists and from the problems of the manifests that they name."""
         given, index = self.given, read.index
         listed = dict(zip(self.lists, read.lists.tolist(), strict=True))
@@ -147,7 +135,7 @@ class Listed:
         self._hold_indexes(given.index_manifests)
         self._hold_statistics(given.statistics)
         self._hold_documents()
-        return Outline(
+        return PaimonOutline(
             self.heads,
             self.holders,
             names,
@@ -291,7 +279,7 @@ class Listed:
             )
 
     def _hold(self, paths: pa.Array, kind: ObjectKind, sizes: pa.Array, runs: Intervals) -> None:
-        self.objects.append(Objects(paths, kind, sizes, runs))
+        self.objects.append(HeldObjects.of(paths, kind, sizes, runs))
 
 
 def _sizes(store: Store, directory: str) -> dict[str, int]:
