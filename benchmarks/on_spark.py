@@ -210,7 +210,7 @@ def measure(table: Path, memory: str, *, is_alone: bool) -> None:
     count = len(heads.main.snapshots)
     tags = tuple(tag.name for tag in heads.main.tags)
     changes = {
-        "plan: expire a twentieth": Expire(retain_max=count - count // 20, retain_min=1),
+        "plan: expire a twentieth": Expire(retain_min=count - count // 20),
         f"plan: delete {len(tags)} tags": DeleteTags(tags),
     }
     plans = [

@@ -87,7 +87,8 @@ def _plan_on_spark(args: Args, table: Table) -> Answer:
     change, rounded = _asked(args, table.heads())
     with on_spark.history(table, change) as history:
         shown = table.preview_deletion(change, running.now_ms(args), history)
-    document, text = {**answers.plan(shown), **rounded, **on_spark.told()}, texts.of_plan(shown)
+    known = {name: value for name, value in answers.plan(shown).items() if name not in on_spark.UNKNOWN}
+    document, text = {**known, **rounded, **on_spark.told()}, texts.of_plan(shown)
     if args.report is not None:
         path = reports.written(args.report, report.of_plan(shown, history.heads, table.name))
         return {**document, "report": path}, f"{text}\nWritten to {path}."

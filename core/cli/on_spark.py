@@ -11,6 +11,9 @@ from core.model.actions import Change, leaves_changelogs
 from core.model.history import HistorySummary
 from core.table import Table
 
+UNKNOWN = ("native", "native_codes", "next_commit")
+"""What the document of a plan does not contain then: see `sentence`."""
+
 
 @contextmanager
 def history(table: Table, change: Change | None = None) -> Iterator[HistorySummary]:
