@@ -7,6 +7,7 @@ import os
 import select
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -187,11 +188,29 @@ def ask(sql, **more):
         said = {"error": type(error).__name__, "message": error.message, "remedy": error.remedy}
     print(json.dumps(said), flush=True)
 
+summed = []
+
+def plan():
+    from core.model.actions import Expire
+    from core.spark.metadata import history
+    whole = table.history()
+    if not summed:
+        summed.append(history.build(sessions.get(), table, whole.heads, entries=100))
+    change, now_ms = Expire(retain_max=1, retain_min=1), 1_790_000_000_000
+    try:
+        plans = [table.preview_deletion(change, now_ms, each) for each in (summed[0], whole)]
+        said = {"parts": summed[0].parts, "frees": len(plans[0].frees), "equal": plans[0] == plans[1]}
+    except SnapscopeError as error:
+        said = {"error": error.message}
+    print(json.dumps(said), flush=True)
+
 for line in sys.stdin:
     asked = json.loads(line)
     if "settings" in asked:
         sessions.stop()
         spark_settings.of_environment = lambda chosen=asked["settings"]: chosen
+    elif "plan" in asked:
+        plan()
     else:
         ask(**asked)
 """
@@ -231,6 +250,18 @@ def test_workers_without_the_checkout_and_their_deaths(tmp_path: Path) -> None:
             assert answer["engine"] == f"plain Spark on {found.url}"
             assert answer["rows"] == [{"n": 300, "ids": 300}]
 
+            say({"plan": True})
+            planned = json.loads(driver.stdout.readline())
+            assert planned["equal"], planned
+            assert planned["parts"] > 1
+            assert planned["frees"] > 20
+            kept_parts = set(found.executors())
+            standalone.kill(list(kept_parts))
+            while len(set(found.executors()) - kept_parts) < len(found.workers):
+                time.sleep(0.2)
+            say({"plan": True})  # the parts were on the executors' disks, and are built again
+            assert json.loads(driver.stdout.readline()) == planned
+
             say({"sql": "select count(*) from t a, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k where a.id < b.id"})
             pause, answers = 3.0, cast(TextIO, driver.stdout)
             while not select.select([answers], [], [], pause)[0]:  # its last tasks run for hours
@@ -241,11 +272,11 @@ def test_workers_without_the_checkout_and_their_deaths(tmp_path: Path) -> None:
             assert lost["error"] == "Invalid", lost
             assert f"{found.url} lost an executor" in lost["message"]
 
-            replaced = found.executors()
+            last = found.executors()
             for worker in found.workers:
                 worker.kill()
                 worker.wait()
-            standalone.kill(replaced)  # they end by themselves, but may answer before
+            standalone.kill(last)  # they end by themselves, but may answer before
             starved = ask("select count(*) from t", timeout_s=8)
             assert "stopped after 8 seconds" in starved["message"]
             assert f"{found.url} has no free workers" in starved["remedy"]
