@@ -1,14 +1,16 @@
-"""Delete the snapshots or changelogs of an expiry, many at a time. See docs/adr/0047.
+"""Delete the snapshots or changelogs of an expiry or of a branch, many at a time. See docs/adr/0047.
 
 Invariant: engines never read a range of snapshots with a gap. Before any snapshot is deleted, the EARLIEST hint names
 the oldest one that stays, and before each batch it is checked again. Where the hint is lost nevertheless, the snapshot
 of a tag is deleted only after all older ones: an engine that deletes a tag across a gap deletes files of every version.
+With a whole branch, the newest one is hinted at, deleted after all others, and restored before them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeGuard
 
 from core.errors import Conflict, ErrorCode, NotFound, SnapscopeError
 from core.execution.delete_files import BATCH, REMOTE_DELETERS
@@ -18,6 +20,7 @@ from core.formats.paimon import layout
 from core.formats.paimon.references import tag_of
 from core.messages import told
 from core.model.effects import DeleteIfEqual, Effect, OfReference, RaiseHint
+from core.storage import presence
 from core.storage.size_limits import DOCUMENT
 from core.storage.store import Store
 
@@ -29,8 +32,7 @@ def grouped(effects: Sequence[Effect], is_unordered: Callable[[Effect], bool]) -
     while at < len(effects):
         first, end = effects[at], at + 1
         if isinstance(first, RaiseHint):
-            below = f"{first.path.rpartition('/')[0]}/"
-            while end < len(effects) and _is_deletion(effects[end], below):
+            while end < len(effects) and is_hidden(effects[end], first):
                 end += 1
         elif is_unordered(first):
             while end < len(effects) and is_unordered(effects[end]):
@@ -39,8 +41,10 @@ def grouped(effects: Sequence[Effect], is_unordered: Callable[[Effect], bool]) -
         at = end
 
 
-def _is_deletion(effect: Effect, below: str) -> bool:
-    return isinstance(effect, DeleteIfEqual) and effect.path.startswith(below)
+def is_hidden(effect: Effect, hint: RaiseHint) -> TypeGuard[DeleteIfEqual]:
+    """Return whether the effect deletes what the raised hint hides."""
+    below = f"{hint.path.rpartition('/')[0]}/"
+    return isinstance(effect, DeleteIfEqual) and effect.path.startswith(below) and effect.path != hint.first
 
 
 def delete(references: References, hint: RaiseHint, expired: Sequence[Effect]) -> None:
@@ -58,19 +62,17 @@ def restore(references: References, left: Sequence[tuple[OfReference, bytes | No
     """Write back the snapshots among what an undo has to restore, newest batch first; return their paths.
 
     They stay hidden until the undo repairs the hint. A tag's snapshot ends a batch: all older ones come after it."""
-    hint = next((each for each in references.effects if isinstance(each, RaiseHint)), None)
-    if hint is None:
-        return []
-    below = f"{hint.path.rpartition('/')[0]}/"
-    deleted = (each.path for each in references.effects if isinstance(each, DeleteIfEqual))
-    going = {path for path in deleted if path.startswith(below)}
-    deletions = [each for each, now in left if isinstance(each, DeleteIfEqual) and each.path in going and now is None]
-    said = b""
-    batches = _batches(deletions[::-1], _tagged(references.store, hint)) if deletions else ()
-    for batch in reversed(list(batches)):
-        said = _raised(references.store, hint, going, said)
-        each_of(references.store, lambda each: references.store.create(each.path, each.content), batch[::-1])
-    return [each.path for each in deletions]
+    restored: list[str] = []
+    for hint in reversed([each for each in references.effects if isinstance(each, RaiseHint)]):
+        deletions = [each for each, now in left if is_hidden(each, hint) and now is None]
+        going = {each.path for each in references.effects if is_hidden(each, hint)}
+        batches = _batches(deletions[::-1], _tagged(references.store, hint)) if deletions else ()
+        said = b""
+        for batch in reversed(list(batches)):
+            said = _raised(references.store, hint, going, said)
+            each_of(references.store, lambda each: references.store.create(each.path, each.content), batch[::-1])
+        restored += [each.path for each in deletions]
+    return restored
 
 
 def _raised(store: Store, hint: RaiseHint, going: Collection[str], said: bytes) -> bytes:
@@ -141,23 +143,27 @@ def delete_batch(references: References, batch: Sequence[DeleteIfEqual]) -> None
 
 def _together(references: References, batch: Sequence[DeleteIfEqual]) -> None:
     """Read a batch, and delete by one request what has the planned bytes."""
-    contents = references.store.read_many([each.path for each in batch], DOCUMENT)
-    ready = []
-    for each in batch:
-        content = contents[each.path]
-        if isinstance(content, SnapscopeError) and not isinstance(content, NotFound):
-            raise content
-        found = None if isinstance(content, SnapscopeError) else content
-        if found is None and not each.while_planned:
-            found = read_if_there(references.table, each.path)
-        if references.may_delete(each, found):
-            ready.append(each)
+    found = found_in(references, batch)
+    ready = [each for each in batch if references.may_delete(each, found[each.path])]
     done = references.store.delete_together([each.path for each in ready])
     references.deleted += [each.path for each in ready if each.path in done]
     left = [each for each in ready if each.path not in done]
     _one_by_one(references, left)
     untold = {each.path for each in left}.difference(references.deleted)  # deleted at once, and the answer was lost
     references.deleted += [path for path in sorted(untold) if read_or_none(references.table, path) is None]
+
+
+def found_in(references: References, batch: Sequence[DeleteIfEqual]) -> dict[str, bytes | None]:
+    """Read these references at once; None for those that are absent. Raises the error of one that is unknown."""
+    found: dict[str, bytes | None] = {}
+    for path, content in references.store.read_many([each.path for each in batch], DOCUMENT).items():
+        if isinstance(content, SnapscopeError) and not isinstance(content, NotFound):
+            raise content
+        found[path] = None if isinstance(content, SnapscopeError) else content
+    missing = [each.path for each in batch if found[each.path] is None and not each.while_planned]
+    for path in presence.listed(references.store, missing):
+        found[path] = read_if_there(references.table, path)
+    return found
 
 
 def _one_by_one(references: References, batch: Sequence[DeleteIfEqual]) -> None:

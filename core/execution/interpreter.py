@@ -12,7 +12,15 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
-from core.execution import delete_files, deleted_tags, expired_references, grace_period, metadata_swap, replanned
+from core.execution import (
+    delete_files,
+    deleted_branches,
+    deleted_tags,
+    expired_references,
+    grace_period,
+    metadata_swap,
+    replanned,
+)
 from core.execution import journal as journals
 from core.execution.delete_files import Receipt, Work
 from core.execution.journal import Journal
@@ -111,7 +119,8 @@ class Task:
         left = references.to_undo()
         if any(not isinstance(each, PutIfAbsent) for each, _ in left):
             self._refuse_swept()
-        restored = expired_references.restore(references, left)
+        restored = deleted_branches.restore_first(references, left)
+        restored += expired_references.restore(references, left)
         rest = [each for each in left if each[0].path not in restored]
         tags = deleted_tags.restore(references, rest, self.marks)
         return [*restored, *tags, *references.undo([each for each in rest if each[0].path not in tags])]
@@ -136,6 +145,8 @@ class Task:
 
     def _do(self, effect: Effect, others: Sequence[Effect], references: References) -> None:
         match effect:
+            case RaiseHint() if deleted_branches.is_over(references, effect):
+                self._taking_back(references, lambda: deleted_branches.delete_left(references, others))
             case RaiseHint():
                 self._taking_back(references, lambda: expired_references.delete(references, effect, others))
             case DeleteIfEqual() if others:

@@ -21,6 +21,7 @@ from core.model.effects import (
     Effect,
     OfReference,
     PutIfAbsent,
+    RaiseHint,
     RemoveDirectory,
     RepairHint,
     ReplaceIfEqual,
@@ -243,7 +244,7 @@ class References:
                 self.store.create(each.path, was)  # Conflict if the name was taken: nothing is overwritten
             else:
                 _set(self.store, each.path, was)
-        hints = [each.path for each in self.effects if isinstance(each, SetHint | RepairHint)]
+        hints = [each.path for each in self.effects if isinstance(each, SetHint | RepairHint | RaiseHint)]
         for path in dict.fromkeys(hints):
             repair(self.store, path)
         made = {each.path.rpartition("/")[0] for each, _ in left if before(each) is None}

@@ -108,8 +108,8 @@ class RepairHint:
 class RaiseHint:
     """Write to a hint which snapshot will be the oldest, before any older one is deleted.
 
-    Engines read from there on, so the references deleted next may go in any order. `first`: the oldest that stays, with
-    its bytes. Raises `Conflict` if none would stay.
+    Engines read from there on, so the references deleted next may go in any order. `first`: the oldest that stays, or
+    with a whole branch the one that is deleted last, with its bytes. Raises `Conflict` if none would stay.
     """
 
     path: str

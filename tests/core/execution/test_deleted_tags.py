@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,12 @@ import pytest
 from core.execution import deleted_tags, recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
-from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.manifests import PaimonManifests
 from core.model.actions import Change, DeleteBranches, DeleteTags, Expire
-from core.storage.store import Store
-from core.table import Table, open_table
+from core.table import open_table
 from tests.support import memory_s3
 from tests.support.builders import TableBuilder
 from tests.support.execution import ground
-from tests.support.execution.dying import Death, Life, ManyStore, MortalJournal
+from tests.support.execution.batches import crashed, every_crash, opened
 
 NOW = ground.LATE_MS
 NAMES = ("early", "packed", "twin", "late")
@@ -41,36 +37,6 @@ def table(tmp_path: Path) -> TableBuilder:
     return table
 
 
-def opened(root: Path, life: Life | None = None, seed: int = 0) -> Table:
-    return Table(PaimonFormat(ManyStore(str(root), life or Life(), seed), PaimonManifests(Store(str(root)))))
-
-
-def crashed(root: Path, change: Change, left: int, seed: int) -> str | None:
-    """Run a change up to this many effects; return the run, or None if it came to its end."""
-    life = Life()
-    mortal = opened(root, life, seed)
-    plan = mortal.preview(change, NOW)
-    life.left, life.log = left, []
-    try:
-        apply(mortal, plan, settle_s=0, journal=MortalJournal(Journal().path, life))
-    except Death:
-        run = Journal().open_run(mortal.location)
-        return run.id if run else ""
-    return None
-
-
-def every_crash(table: TableBuilder, tmp_path: Path, change: Change, seed: int) -> Iterator[tuple[Path, str]]:
-    root = tmp_path / "default.db" / "again"
-    for left in range(200):
-        ground.copied(table.root, root)
-        run = crashed(root, change, left, seed)
-        if run is None:
-            return
-        if run:
-            yield root, run
-    raise AssertionError("no end was reached")
-
-
 def tags(root: Path) -> set[str]:
     return {path.name[4:] for path in root.glob("tag/tag-*")}
 
@@ -83,7 +49,7 @@ def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(
     clean = ground.copied(table.root, tmp_path / "default.db" / "clean")
     assert crashed(clean, change, 1_000, seed) is None
     crashes = 0
-    for root, run in every_crash(table, tmp_path, change, seed):
+    for root, run in every_crash(table, change, seed):
         receipt = recovery.resume(run, open_table=lambda _, root=root: opened(root, seed=9), settle_s=0)
         assert receipt.outcome == "done"
         assert ground.disk(root) == ground.disk(clean)
@@ -95,7 +61,7 @@ def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(
 @pytest.mark.parametrize("change", [DELETE, EXPIRE, DeleteBranches(("b",))], ids=["tags", "expiry", "branch"])
 def test_a_crash_anywhere_is_undone_exactly(table: TableBuilder, tmp_path: Path, change: Change) -> None:
     before, undone = ground.references(table.root), 0
-    for root, run in every_crash(table, tmp_path, change, 5):
+    for root, run in every_crash(table, change, 5):
         if not Journal().run(run).can_undo:
             break
         recovery.undo(run, open_table=lambda _, root=root: opened(root))
@@ -110,7 +76,7 @@ def test_a_tag_that_others_created_again_with_the_same_bytes_is_left_alone(
 ) -> None:
     """Whichever of the batch that was interrupted: by the order alone nobody could tell."""
     documents, again = ground.references(table.root), 0
-    for root, run in every_crash(table, tmp_path, DELETE, seed):
+    for root, run in every_crash(table, DELETE, seed):
         gone = {name for name in NAMES if name not in tags(root)}
         if not Journal().run(run).can_undo:
             break

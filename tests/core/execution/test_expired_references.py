@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,16 +12,14 @@ from core.execution import expired_references, recovery, replanned
 from core.execution.apply import apply
 from core.execution.journal import REMOVED, Journal
 from core.execution.reference_effects import References
-from core.formats.paimon.format import PaimonFormat
-from core.formats.paimon.manifests import PaimonManifests
 from core.model.actions import Expire
 from core.model.effects import DeleteIfEqual, RaiseHint
-from core.storage.store import Store
-from core.table import Table, open_table
+from core.table import open_table
 from tests.support import memory_s3
 from tests.support.builders import TableBuilder
 from tests.support.execution import ground
-from tests.support.execution.dying import Death, Life, ManyStore, MortalJournal
+from tests.support.execution.batches import Watched, crashed, crashed_at, every_crash, opened, resume, shuffling
+from tests.support.execution.dying import Death, Life
 
 NOW = ground.LATE_MS
 EXPIRE = Expire(retain_max=2, retain_min=2)
@@ -41,44 +37,6 @@ def table(tmp_path: Path) -> TableBuilder:
     return ground.small_table(ground.warehouse(tmp_path))
 
 
-def opened(root: Path, life: Life | None = None, seed: int = 0) -> Table:
-    return Table(PaimonFormat(ManyStore(str(root), life or Life(), seed), PaimonManifests(Store(str(root)))))
-
-
-class Watched(Life):
-    """Calls `act` before the n-th effect whose name starts with `at`."""
-
-    def __init__(self, at: str, act: Callable[[], object], count: int = 1) -> None:
-        super().__init__()
-        self.at, self.act, self.count = at, act, count
-
-    def effect(self, what: str) -> None:
-        if what.startswith(self.at):
-            self.count -= 1
-            if self.count == 0:
-                self.act()
-        super().effect(what)
-
-
-def crashed(root: Path, left: int, seed: int) -> str | None:
-    """Run the expiry up to this many effects; return the run, or None if it came to its end."""
-    life = Life()
-    mortal = opened(root, life, seed)
-    plan = mortal.preview(EXPIRE, NOW)
-    life.left, life.log = left, []
-    try:
-        apply(mortal, plan, settle_s=0, journal=MortalJournal(Journal().path, life))
-    except Death:
-        run = Journal().open_run(mortal.location)
-        return run.id if run else ""
-    return None
-
-
-def resume(run: str, root: Path) -> None:
-    receipt = recovery.resume(run, open_table=lambda _: opened(root, seed=9), settle_s=0)
-    assert receipt.outcome == "done"
-
-
 def numbers(root: Path) -> list[int]:
     return sorted(int(path.name[9:]) for path in root.glob("snapshot/snapshot-*"))
 
@@ -91,26 +49,13 @@ def is_safe_for_engines(root: Path) -> bool:
     return (there == list(range(1, 10)) or (hint == FIRST and FIRST in there)) and not lost
 
 
-def every_crash(table: TableBuilder, tmp_path: Path, seed: int) -> Iterator[tuple[Path, str]]:
-    root = tmp_path / "default.db" / "again"
-    for left in range(200):
-        ground.copied(table.root, root)
-        run = crashed(root, left, seed)
-        if run is None:
-            return
-        assert is_safe_for_engines(root), left
-        if run:
-            yield root, run
-    raise AssertionError("no end was reached")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(table: TableBuilder, tmp_path: Path, seed: int) -> None:
     clean = ground.copied(table.root, tmp_path / "default.db" / "clean")
-    assert crashed(clean, 1_000, seed) is None
+    assert crashed(clean, EXPIRE, 1_000, seed) is None
     assert numbers(clean) == [8, 9]
-    for root, run in every_crash(table, tmp_path, seed):
+    for root, run in every_crash(table, EXPIRE, seed, is_safe_for_engines):
         resume(run, root)
         assert ground.disk(root) == ground.disk(clean)
         assert (root / "snapshot/EARLIEST").read_text() == str(FIRST)
@@ -120,7 +65,7 @@ def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(table: TableBuild
 @pytest.mark.slow
 def test_a_crash_anywhere_is_undone_exactly(table: TableBuilder, tmp_path: Path) -> None:
     before, undone = ground.references(table.root), 0
-    for root, run in every_crash(table, tmp_path, 5):
+    for root, run in every_crash(table, EXPIRE, 5, is_safe_for_engines):
         if not Journal().run(run).can_undo:
             break
         recovery.undo(run, open_table=lambda _, root=root: opened(root))
@@ -135,17 +80,11 @@ def test_an_undo_that_crashes_is_undone_by_the_next_one(
     table: TableBuilder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     """Snapshots of a batch are written back in any order."""
-    chance = random.Random(seed)
-
-    def shuffled(store: Store, act: Callable[[DeleteIfEqual], None], batch: Sequence[DeleteIfEqual]) -> None:
-        for each in chance.sample(batch, len(batch)):
-            act(each)
-
-    monkeypatch.setattr(expired_references, "each_of", shuffled)
+    monkeypatch.setattr(expired_references, "each_of", shuffling(seed))
     before = ground.references(table.root)
     for left in range(200):
         root = ground.copied(table.root, tmp_path / "default.db" / "again")
-        run = crashed_at(root, f"journal: entry {REMOVED}")
+        run = crashed_at(root, EXPIRE, f"journal: entry {REMOVED}")
         life = Life(left=left)
         try:
             recovery.undo(run, open_table=lambda _, root=root, life=life: opened(root, life))
@@ -156,19 +95,6 @@ def test_an_undo_that_crashes_is_undone_by_the_next_one(
         else:
             assert left > 6
             return
-
-
-def crashed_at(root: Path, at: str, count: int = 1, seed: int = 0) -> str:
-    def die() -> None:
-        life.is_over = True
-
-    life = Watched(at, die, count)
-    mortal = opened(root, life, seed)
-    with pytest.raises(Death):
-        apply(mortal, mortal.preview(EXPIRE, NOW), settle_s=0, journal=MortalJournal(Journal().path, life))
-    run = Journal().open_run(mortal.location)
-    assert run is not None
-    return run.id
 
 
 # others meanwhile -----------------------------------------------------------------------------------------------------
@@ -182,7 +108,9 @@ def test_the_snapshot_that_others_rolled_back_to_since_is_left_alone(
 ) -> None:
     """With the planned bytes: it is still there, or its file was created again from a tag."""
     table.tag("again", to)
-    run = crashed_at(table.root, f"delete {at}" if at != "snapshot/EARLIEST" else "put snapshot/EARLIEST", seed=to)
+    run = crashed_at(
+        table.root, EXPIRE, f"delete {at}" if at != "snapshot/EARLIEST" else "put snapshot/EARLIEST", seed=to
+    )
     ground.gone_for_good(table)
     ground.roll_back(table, to, tag="again")
     for size in range(commits):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from core.messages import Reason
+from core.model.effects import RaiseHint, SetHint
 from core.model.references import Snapshot
 
 
@@ -13,14 +14,14 @@ class Draft:
     """References and hints of a change in preparation.
 
     `after`: all references afterwards. `order`: paths in the order of their changes. `why`: reasons by deleted path.
-    `hints`: (position in `order`, path, content). `guards`: references that must not change. `clears`: directories left
+    `hints`: (position in `order`, effect). `guards`: references that must not change. `clears`: directories left
     empty.
     """
 
     after: dict[str, bytes]
     order: list[str] = field(default_factory=list)
     why: dict[str, Reason] = field(default_factory=dict)
-    hints: list[tuple[int, str, bytes | None]] = field(default_factory=list)
+    hints: list[tuple[int, SetHint | RaiseHint]] = field(default_factory=list)
     guards: list[str] = field(default_factory=list)
     clears: tuple[str, ...] = ()
     warnings: list[Reason] = field(default_factory=list)
@@ -36,4 +37,11 @@ class Draft:
             self.why[path] = why
 
     def hint(self, path: str, number: int | None) -> None:
-        self.hints.append((len(self.order), path, None if number is None else str(number).encode()))
+        self._hint(SetHint(path, None if number is None else str(number).encode()))
+
+    def hides(self, path: str, first: str) -> None:
+        """Have the hint name this reference, before older ones are deleted. It is deleted as well, after them."""
+        self._hint(RaiseHint(path, first, self.after[first]))
+
+    def _hint(self, effect: SetHint | RaiseHint) -> None:
+        self.hints.append((len(self.order), effect))

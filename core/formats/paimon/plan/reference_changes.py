@@ -36,7 +36,7 @@ from core.model.actions import (
     ResetConsumer,
     Rollback,
 )
-from core.model.effects import Effect, OfReference, Require, SetHint
+from core.model.effects import Effect, OfReference, Require
 from core.model.history import History
 from core.model.plan import Plan
 from core.model.ref_names import refuse_name
@@ -72,9 +72,9 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
     if not steps:
         raise Invalid("The table is already in that state.", code=ErrorCode.NOTHING_TO_DO)
     doing: list[Effect] = [effects.rewritten(*step) for step in steps]
-    for place, path, text in reversed(draft.hints):
+    for place, hint in reversed(draft.hints):
         earlier = set(draft.order[:place])
-        doing.insert(sum(each.path in earlier for each in doing if isinstance(each, OfReference)), SetHint(path, text))
+        doing.insert(sum(each.path in earlier for each in doing if isinstance(each, OfReference)), hint)
     is_left = [each.path not in before or before[each.path] in left for each in history.holders]
     after = history.existing & np.array(is_left, dtype=np.bool_)
     going = [position for position, each in enumerate(history.holders) if each.exists and each.path in draft.why]
@@ -268,7 +268,9 @@ def _copy_files(heads: Heads, paths: Iterable[str], to: str, draft: Draft) -> No
 
 
 def _take(heads: Heads, name: str, draft: Draft, why: Reason) -> None:
-    """Delete all references of a branch, its first schema last: engines fail on a branch without a schema."""
+    """Delete all references of a branch, its first schema last: engines fail on a branch without a schema.
+
+    The newest snapshot, and the newest changelog, hide the older ones, and are deleted after them."""
     line = _own(heads, name)
     for option in _GUARDED:
         if heads.main.options.get(option) == name:
@@ -285,7 +287,10 @@ def _take(heads: Heads, name: str, draft: Draft, why: Reason) -> None:
             remedy="Delete or rename that branch first.",
         )
     for kind in (layout.TAG, layout.CHANGELOG, layout.SNAPSHOT, layout.CONSUMER):
-        for path in _files(heads, line.branch, kind):
+        paths = _files(heads, line.branch, kind)
+        if kind in (layout.CHANGELOG, layout.SNAPSHOT) and len(paths) > 1:
+            draft.hides(layout.hint(line.branch, layout.EARLIEST, kind), paths[-1])
+        for path in paths:
             draft.removes(path, why)
     for path in reversed(_files(heads, line.branch, layout.SCHEMA)):
         draft.removes(path, why)

@@ -46,7 +46,15 @@ ORDERS: dict[str, tuple[Change, list[str], bool]] = {
     ),
     "delete a branch": (
         DeleteBranches(("b",)),
-        ["DeleteIfEqual", "RemoveDirectory", "Wait", "DeleteUnreferencedFiles", "CheckTable"],
+        [
+            "DeleteIfEqual",
+            "RaiseHint",
+            "DeleteIfEqual",
+            "RemoveDirectory",
+            "Wait",
+            "DeleteUnreferencedFiles",
+            "CheckTable",
+        ],
         False,
     ),
 }

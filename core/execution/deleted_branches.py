@@ -1,0 +1,54 @@
+"""Delete and restore the snapshots of a branch that is deleted or renamed. See docs/adr/0047.
+
+No snapshot of it stays that a hint could name. So its newest one is hinted at, deleted after all others, and restored
+before them, after the schemas without which engines do not open a branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.execution import expired_references
+from core.execution.delete_files import BATCH
+from core.execution.reference_effects import References
+from core.execution.stable_read import read_if_there
+from core.formats.paimon import layout
+from core.model.effects import DeleteIfEqual, Effect, OfReference, RaiseHint
+
+
+def is_over(references: References, hint: RaiseHint) -> bool:
+    """Return whether an earlier attempt has deleted what was to be deleted last, so that no hint can be raised."""
+    if references.is_first or not _deletes_first(references, hint):
+        return False
+    return read_if_there(references.table, hint.first) is None
+
+
+def delete_left(references: References, hidden: Sequence[Effect]) -> None:
+    """Delete what is there of these references one after another: others have created it again."""
+    deletions = [each for each in hidden if isinstance(each, DeleteIfEqual)]
+    for begin in range(0, len(deletions), BATCH):
+        batch = deletions[begin : begin + BATCH]
+        found = expired_references.found_in(references, batch)
+        for each in batch:
+            if references.may_delete(each, found[each.path]):
+                references.delete(each)
+
+
+def restore_first(references: References, left: Sequence[tuple[OfReference, bytes | None]]) -> list[str]:
+    """Write back what the snapshots of a branch need; return the paths. Its tags come after the snapshots."""
+    hints = [each for each in references.effects if isinstance(each, RaiseHint) and _deletes_first(references, each)]
+    branches = tuple(f"{each.path.rpartition('/')[0].rpartition('/')[0]}/" for each in hints)
+    first = [
+        (each, now)
+        for each, now in left
+        if isinstance(each, DeleteIfEqual)
+        and now is None
+        and each.path.startswith(branches)
+        and not each.path.rpartition("/")[0].endswith(f"/{layout.TAG}")
+        and not any(expired_references.is_hidden(each, hint) for hint in hints)
+    ]
+    return references.undo(first) if first else []
+
+
+def _deletes_first(references: References, hint: RaiseHint) -> bool:
+    return any(isinstance(each, DeleteIfEqual) and each.path == hint.first for each in references.effects)
