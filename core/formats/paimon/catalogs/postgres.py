@@ -44,6 +44,7 @@ def rows(catalog: NamedCatalog, statement: str, values: Sequence[str]) -> list[S
         with contextlib.closing(client.connect(**_address(catalog), timeout=TIMEOUT_S)) as connection:
             cursor = connection.cursor()
             cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute("SET client_encoding TO 'UTF8'")  # as Java does; the default is the database's
             cursor.execute(statement.replace("?", "%s"), tuple(values))
             return list(cursor.fetchall())
     except (client.Error, OSError, ValueError) as error:
