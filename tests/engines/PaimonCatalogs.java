@@ -1,8 +1,11 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.apache.paimon.catalog.Catalog;
 import org.apache.paimon.catalog.CatalogContext;
 import org.apache.paimon.catalog.CatalogFactory;
@@ -17,6 +20,10 @@ import org.apache.paimon.rest.RESTToken;
 import org.apache.paimon.rest.auth.BearTokenAuthProvider;
 import org.apache.paimon.rest.responses.ConfigResponse;
 import org.apache.paimon.schema.Schema;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.BatchTableCommit;
 import org.apache.paimon.table.sink.BatchTableWrite;
@@ -24,47 +31,68 @@ import org.apache.paimon.table.sink.BatchWriteBuilder;
 import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.types.DataTypes;
 
-/** Real catalogs of Java Paimon: their writers, and the REST server of its own tests. */
+/**
+ * Real catalogs of Java Paimon: their writers, and the REST server of its own tests.
+ *
+ * <p>A command is a line of JSON: {"cmd": name, "options": of a catalog, "table": DATABASE.NAME, …}. Its answer is {"ok": …}
+ * or {"error": {"class", "message", "causes"}}. The commands and their fields are documented in paimon_catalogs.py.
+ */
 public class PaimonCatalogs {
-    public static void main(String[] words) throws Exception {
-        switch (words[0]) {
-            case "serve":
-                serve(words);
-                break;
-            case "databases":
-                try (Catalog catalog = open(words[1])) {
-                    for (int at = 2; at < words.length; at++) {
-                        catalog.createDatabase(words[at], true);
-                    }
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final List<RESTCatalogServer> SERVERS = new ArrayList<>();
+
+    public static void main(String[] none) throws Exception {
+        PrintStream answers = System.out;
+        System.setOut(System.err);
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            ObjectNode answer = JSON.createObjectNode();
+            try {
+                answer.set("ok", JSON.valueToTree(run(JSON.readTree(line))));
+            } catch (Throwable error) {
+                ObjectNode said = answer.putObject("error");
+                said.put("class", error.getClass().getName()).put("message", String.valueOf(error.getMessage()));
+                ArrayNode causes = said.putArray("causes");
+                for (Throwable cause = error.getCause(); cause != null; cause = cause.getCause()) {
+                    causes.add(String.valueOf(cause));
                 }
-                break;
-            case "write":
-                try (Catalog catalog = open(words[1])) {
-                    write(catalog, Identifier.fromString(words[2]), Integer.parseInt(words[3]));
-                }
-                break;
-            case "refer":
-                try (Catalog catalog = open(words[1])) {
-                    FileStoreTable table = (FileStoreTable) catalog.getTable(Identifier.fromString(words[2]));
-                    table.createTag(words[3], Long.parseLong(words[4]));
-                    table.createBranch(words[5], words[3]);
-                }
-                break;
-            case "tags":
-                try (Catalog catalog = open(words[1])) {
-                    FileStoreTable table = (FileStoreTable) catalog.getTable(Identifier.fromString(words[2]));
-                    System.out.println(String.join(",", table.tagManager().allTagNames()));
-                }
-                break;
-            case "rows":
-                try (Catalog catalog = open(words[1])) {
-                    rows((FileStoreTable) catalog.getTable(Identifier.fromString(words[2])));
-                }
-                break;
-            default:
-                throw new IllegalArgumentException(words[0]);
+            }
+            answers.write((JSON.writeValueAsString(answer) + "\n").getBytes(StandardCharsets.UTF_8));
+            answers.flush();
         }
         System.exit(0);
+    }
+
+    private static Object run(JsonNode asked) throws Exception {
+        String command = asked.get("cmd").asText();
+        if (command.equals("serve")) {
+            return serve(asked);
+        }
+        try (Catalog catalog = open(asked.get("options").asText())) {
+            if (command.equals("databases")) {
+                for (JsonNode name : asked.get("names")) {
+                    catalog.createDatabase(name.asText(), true);
+                }
+                return null;
+            }
+            Identifier name = Identifier.fromString(asked.get("table").asText());
+            if (command.equals("write")) {
+                return write(catalog, name, asked.get("commits").asInt());
+            }
+            FileStoreTable table = (FileStoreTable) catalog.getTable(name);
+            switch (command) {
+                case "refer":
+                    table.createTag(asked.get("tag").asText(), asked.get("snapshot").asLong());
+                    table.createBranch(asked.get("branch").asText(), asked.get("tag").asText());
+                    return null;
+                case "tags":
+                    return table.tagManager().allTagNames();
+                case "rows":
+                    return rows(table);
+                default:
+                    throw new IllegalArgumentException(command);
+            }
+        }
     }
 
     private static Catalog open(String text) {
@@ -80,8 +108,8 @@ public class PaimonCatalogs {
         return found;
     }
 
-    /** Creates the table if it is missing, and makes that many commits of one row. Prints how it commits. */
-    private static void write(Catalog catalog, Identifier name, int commits) throws Exception {
+    /** Creates the table if it is missing, and makes that many commits of one row. Returns how it commits. */
+    private static List<String> write(Catalog catalog, Identifier name, int commits) throws Exception {
         catalog.createDatabase(name.getDatabaseName(), true);
         Schema schema =
                 Schema.newBuilder()
@@ -99,35 +127,35 @@ public class PaimonCatalogs {
             }
         }
         Object how = table.catalogEnvironment().snapshotCommit(table.snapshotManager());
-        System.out.println(table.location());
-        System.out.println(how == null ? "null" : how.getClass().getSimpleName());
-        System.out.println(table.catalogEnvironment().lockFactory() == null ? "no lock" : "lock");
+        return List.of(
+                table.location().toString(),
+                how == null ? "null" : how.getClass().getSimpleName(),
+                table.catalogEnvironment().lockFactory() == null ? "no lock" : "lock");
     }
 
-    private static void rows(FileStoreTable table) throws Exception {
+    private static List<Integer> rows(FileStoreTable table) throws Exception {
         ReadBuilder builder = table.newReadBuilder();
         List<Integer> found = new ArrayList<>();
         try (RecordReader<InternalRow> reader = builder.newRead().createReader(builder.newScan().plan())) {
             reader.forEachRemaining(row -> found.add(row.getInt(0)));
         }
-        System.out.println(found.stream().sorted().map(String::valueOf).collect(Collectors.joining(",")));
+        found.sort(null);
+        return found;
     }
 
-    /** Runs until the other side closes its end. */
-    private static void serve(String[] words) throws Exception {
+    private static String serve(JsonNode asked) throws Exception {
         Map<String, String> defaults = new LinkedHashMap<>();
         defaults.put("header.X-From", "server");
         defaults.put("prefix", "lake");
         ConfigResponse config = new ConfigResponse(defaults, new LinkedHashMap<>());
-        RESTCatalogServer server =
-                new RESTCatalogServer(words[1], new BearTokenAuthProvider(words[2]), config, "main");
-        if (words.length > 3) {
-            RESTToken lent = new RESTToken(options(words[4]), Long.parseLong(words[5]));
-            server.setDataToken(Identifier.fromString(words[3]), lent);
+        BearTokenAuthProvider login = new BearTokenAuthProvider(asked.get("token").asText());
+        RESTCatalogServer server = new RESTCatalogServer(asked.get("directory").asText(), login, config, "main");
+        if (asked.hasNonNull("lends")) {
+            RESTToken lent = new RESTToken(options(asked.get("lends").asText()), asked.get("until").asLong());
+            server.setDataToken(Identifier.fromString(asked.get("table").asText()), lent);
         }
         server.start();
-        System.out.println(server.getUrl());
-        while (System.in.read() >= 0) {}
-        server.shutdown();
+        SERVERS.add(server);
+        return server.getUrl();
     }
 }

@@ -1,8 +1,9 @@
 """Real catalogs of Java Paimon 1.4: its JDBC catalog on SQLite, and the REST server of its own tests.
 
-    write(jdbc(database, warehouse), "shop.orders", 3)     # three commits of one row each
-    with rest_server(directory, "token") as url:
-        write(rest(url, "token"), "shop.orders", 3)
+    with Catalogs() as engine:
+        engine.write(jdbc(database, warehouse), "shop.orders", 3)     # three commits of one row each
+        url = engine.serve(directory, "token")
+        engine.write(rest(url, "token"), "shop.orders", 3)
 
 Invariant: nothing here judges. Whatever is not available raises `Missing`.
 """
@@ -11,13 +12,11 @@ from __future__ import annotations
 
 import functools
 import os
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from tests.engines import s3_server
 from tests.engines.java import JAVA_FLAGS, compiled, fetched, find_java, from_pyspark
+from tests.engines.lines import Lines
 from tests.engines.paimon_java import POM, RELEASES
 
 HERE = Path(__file__).resolve().parent
@@ -42,18 +41,6 @@ def _class_path() -> str:
     )
     jars = [*beside, *_jars(RELEASES[VERSION]), *_jars("paimon-s3"), *_pyspark()]
     return compiled("classes-catalogs", HERE / "PaimonCatalogs.java", jars, lambda _: None, VERSION)
-
-
-def _command(*words: str) -> list[str]:
-    java, _ = find_java()
-    return [java, *JAVA_FLAGS, "-cp", _class_path(), "PaimonCatalogs", *words]
-
-
-def _run(*words: str) -> list[str]:
-    done = subprocess.run(_command(*words), capture_output=True, text=True, check=False, timeout=300)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return done.stdout.splitlines()
 
 
 def hive(uri: str, warehouse: str | os.PathLike[str], *more: str) -> str:
@@ -83,50 +70,40 @@ def rest(url: str, token: str) -> str:
     return f"metastore=rest,uri={url},warehouse={WAREHOUSE},token.provider=bear,token={token}"
 
 
-def write(options: str, table: str, commits: int) -> tuple[str, str, str]:
-    """Create a table if it is missing and make commits of one row (0, 1, …). Returns its location, the class that
-    commits, and whether a lock is taken."""
-    location, how, lock = _run("write", options, table, str(commits))
-    return location, how, lock
+class Catalogs(Lines):
+    """A JVM with the catalogs of Paimon. `options`: what one of the functions above returns."""
 
+    def __init__(self) -> None:
+        java, _ = find_java()
+        super().__init__([java, *JAVA_FLAGS, "-cp", _class_path(), "PaimonCatalogs"])
 
-def refer(options: str, table: str, tag: str, snapshot: int, branch: str) -> None:
-    """Create a tag of a snapshot, and a branch from it."""
-    _run("refer", options, table, tag, str(snapshot), branch)
+    def write(self, options: str, table: str, commits: int) -> tuple[str, str, str]:
+        """Create a table if it is missing and make commits of one row (0, 1, …). Returns its location, the class that
+        commits, and whether a lock is taken."""
+        location, how, lock = self.ask(cmd="write", options=options, table=table, commits=commits)
+        return location, how, lock
 
+    def refer(self, options: str, table: str, tag: str, snapshot: int, branch: str) -> None:
+        """Create a tag of a snapshot, and a branch from it."""
+        self.ask(cmd="refer", options=options, table=table, tag=tag, snapshot=snapshot, branch=branch)
 
-def tags(options: str, table: str) -> list[str]:
-    """The names of a table's tags, sorted."""
-    (found,) = _run("tags", options, table)
-    return sorted(filter(None, found.split(",")))
+    def tags(self, options: str, table: str) -> list[str]:
+        """The names of a table's tags, sorted."""
+        return sorted(self.ask(cmd="tags", options=options, table=table))
 
+    def create_databases(self, options: str, *names: str) -> None:
+        self.ask(cmd="databases", options=options, names=names)
 
-def create_databases(options: str, *names: str) -> None:
-    _run("databases", options, *names)
+    def rows(self, options: str, table: str) -> list[int]:
+        """The ids of all rows, sorted."""
+        found: list[int] = self.ask(cmd="rows", options=options, table=table)
+        return found
 
+    def serve(self, directory: Path, token: str, *lends: str) -> str:
+        """Start a REST catalog server whose tables lie in a directory, which ends with this process. Returns its URL.
 
-def rows(options: str, table: str) -> list[int]:
-    """The ids of all rows, sorted."""
-    (found,) = _run("rows", options, table)
-    return [int(each) for each in found.split(",") if each]
-
-
-@contextmanager
-def rest_server(directory: Path, token: str, *lends: str) -> Iterator[str]:
-    """Yield the URL of a REST catalog server whose tables lie in a directory.
-
-    `lends`: a table, and the options and end in milliseconds of the token that the server lends for it.
-    """
-    with subprocess.Popen(
-        _command("serve", str(directory), token, *lends), stdin=-1, stdout=-1, stderr=-3, text=True
-    ) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        try:
-            url = server.stdout.readline().strip()
-            if not url:
-                raise RuntimeError("Paimon's REST server does not start")
-            yield url.rstrip("/")
-        finally:
-            server.stdin.close()
-            server.terminate()
+        `lends`: a table, and the options and end in milliseconds of the token that the server lends for it.
+        """
+        table, lent, until = lends or (None, None, None)
+        url: str = self.ask(cmd="serve", directory=str(directory), token=token, table=table, lends=lent, until=until)
+        return url.rstrip("/")

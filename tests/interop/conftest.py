@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.engines import iceberg_java, paimon_java, pypaimon_env
+from tests.engines import iceberg_java, paimon_catalogs, paimon_java, pypaimon_env
+from tests.engines.java import Missing
+from tests.engines.metastore import Metastore
 from tests.support.interop import iceberg_history
 
 
@@ -50,6 +52,26 @@ def iceberg_judge() -> Iterator[iceberg_java.IcebergJudge]:
         pytest.skip(f"engines: {lack}")
     with iceberg_java.IcebergJudge() as judge:
         yield judge
+
+
+@pytest.fixture(scope="session")
+def paimon_engine() -> Iterator[paimon_catalogs.Catalogs]:
+    """Java Paimon with its catalogs."""
+    try:
+        with paimon_catalogs.Catalogs() as engine:
+            yield engine
+    except Missing as lack:
+        pytest.skip(f"engines: {lack}")
+
+
+@pytest.fixture(scope="session")
+def metastore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metastore]:
+    """A Hive Metastore. Each test has databases or warehouses of its own."""
+    try:
+        with Metastore(tmp_path_factory.mktemp("hive") / "metastore") as running:
+            yield running
+    except Missing as lack:
+        pytest.skip(f"engines: {lack}")
 
 
 @pytest.fixture(scope="session")

@@ -44,8 +44,8 @@ def options(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
                 uri = server.uri.replace("jdbc:postgresql://", f"postgresql+pg8000://{server.user}:{SECRET}@")
                 yield lambda _: {"type": "sql", "uri": uri}
         elif request.param == "hive":
-            with Metastore(place) as hive:
-                yield lambda directory: {"type": "hive", "uri": hive.uri, "warehouse": f"file://{directory}/wh"}
+            hive: Metastore = request.getfixturevalue("metastore")
+            yield lambda directory: {"type": "hive", "uri": hive.uri, "warehouse": f"file://{directory}/wh"}
         else:
             with iceberg_rest_server.running(place) as url:
                 login = {"credential": f"me:{SECRET}", "oauth2-server-uri": f"{url}/v1/oauth/tokens"}
