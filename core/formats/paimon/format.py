@@ -219,7 +219,7 @@ class PaimonFormat(TableFormat):
         return effects.of(plan, heads)
 
     def why_not_here(self, plan: Plan, history: History) -> str | None:
-        if (managed := self._why_managed()) is not None:
+        if (managed := self._why_managed(anew=False)) is not None:
             return managed
         if not any(isinstance(each, CommitSnapshot) for each in plan.effects):
             return None
@@ -227,7 +227,7 @@ class PaimonFormat(TableFormat):
         return why
 
     def refuse_apply(self) -> None:
-        if (why := self._why_managed()) is not None:
+        if (why := self._why_managed(anew=True)) is not None:
             raise Unsupported(
                 "{why} Nothing was changed.",
                 why=why,
@@ -235,12 +235,12 @@ class PaimonFormat(TableFormat):
                 remedy="Make the change with the table's own engine, through its catalog.",
             )
 
-    def _why_managed(self) -> str | None:
+    def _why_managed(self, *, anew: bool) -> str | None:
         """Return why only a catalog may change this table; None without one."""
         settings = settings_file.current()
         if not (self.name or settings.catalogs or settings.unasked or settings.unread):
             return None
-        why: str | None = _catalogs().why_not_here(self.store, self.name)
+        why: str | None = _catalogs().why_not_here(self.store, self.name, anew=anew)
         return why
 
     # --- running plans

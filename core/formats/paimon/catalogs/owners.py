@@ -1,15 +1,19 @@
 """Which catalog commits to a table that was opened by its path.
 
 The files of a table tell nothing about its catalog: they are the same with and without one. So the catalogs of the
-settings file are asked before a change: each REST catalog, and each Hive catalog whose writers lock.
+settings file are asked, all at the same time: each REST catalog, and each Hive catalog whose writers lock. A catalog is
+asked first for the table that the path is named after, then for all its tables. A preview uses an answer again for a
+minute, and does not wait for long.
 
-Invariant: a catalog that cannot be asked may own the table, so the table is not changed.
+Invariants: a catalog that cannot be asked may own the table, so the table is not changed. Each catalog is asked anew
+before a change.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,10 +24,36 @@ from core.formats.paimon.locations import url
 from core.messages import told
 from core.settings_file import NamedCatalog, plain
 from core.storage.store import Store
+from core.storage.time_limits import Waiting, begin, call_s
+
+PREVIEW_S = 3.0  # the longest wait of a preview
+REMEMBERED_S = 60.0  # how long a preview uses an answer again
+FAILED_S = 10.0  # and an error
+_LOOK_S = 0.02
 
 
-def why_not_here(store: Store) -> str | None:
-    """Return why a table that was opened by its path cannot be changed here: a catalog commits to it; else None."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A catalog that was asked for the table at a location, and its answer: its name there, or None."""
+
+    catalog: NamedCatalog
+    began: float
+    answer: Waiting[str | None]
+
+    def is_fresh(self, catalog: NamedCatalog) -> bool:
+        most_s = FAILED_S if self.answer.error is not None else REMEMBERED_S
+        is_recent = not self.answer.done.is_set() or time.monotonic() - self.began < most_s
+        return self.catalog == catalog and is_recent
+
+
+_remembered: dict[tuple[str, str], _Asked] = {}
+
+
+def why_not_here(store: Store, *, anew: bool) -> str | None:
+    """Return why a table that was opened by its path cannot be changed here: a catalog commits to it; else None.
+
+    A preview takes answers that are a minute old, and waits for others for a few seconds. `anew` asks all catalogs, and
+    waits for each."""
     settings = settings_file.current()
     if settings.unread is not None:
         return told(
@@ -32,22 +62,59 @@ def why_not_here(store: Store) -> str | None:
         )
     for name in settings.unasked:
         return _undetermined(name, settings.left_out[name])
-    for catalog in settings.catalogs.values():
-        is_locked = catalog.type == hive.TYPE and hive.is_locked(catalog, store.location)
-        if catalog.type != rest.TYPE and not is_locked:
-            continue
-        try:
-            own = _owned(catalog, store)
-        except SnapscopeError as error:
-            return _undetermined(catalog.name, error.message)
-        if own is not None and is_locked:
+    asked = [_ask(each, store, anew) for each in settings.catalogs.values() if _may_own(each, store)]
+    if (found := _first_owner(asked, anew)) is not None:
+        catalog, own = found
+        if catalog.type != rest.TYPE:
             return told(
                 "Writers of this table take the lock of the catalog {name}. Open it as {own}.",
                 name=catalog.name,
                 own=own,
             )
-        if own is not None:
-            return f"{rest.why_not_here(catalog.name)} {told('Its name there is {own}.', own=own)}"
+        return f"{rest.why_not_here(catalog.name)} {told('Its name there is {own}.', own=own)}"
+    for each in asked:
+        if not each.answer.done.is_set():
+            late = told(
+                "It has not answered within {seconds:g} s; it is asked again before a change.", seconds=PREVIEW_S
+            )
+            return _undetermined(each.catalog.name, late)
+        try:
+            each.answer.outcome()
+        except SnapscopeError as error:
+            return _undetermined(each.catalog.name, error.message)
+    return None
+
+
+def _may_own(catalog: NamedCatalog, store: Store) -> bool:
+    return catalog.type == rest.TYPE or (catalog.type == hive.TYPE and hive.is_locked(catalog, store.location))
+
+
+def _ask(catalog: NamedCatalog, store: Store, anew: bool) -> _Asked:
+    """Start to ask a catalog, unless that is under way or was done a short time ago."""
+    key = (catalog.name, store.location)
+    found = _remembered.get(key)
+    if found is None or anew or not found.is_fresh(catalog):
+        found = _Asked(catalog, time.monotonic(), begin(catalog.location, call_s(), lambda: _owned(catalog, store)))
+        for old in [name for name, each in list(_remembered.items()) if not each.is_fresh(each.catalog)]:
+            _remembered.pop(old, None)
+        _remembered[key] = found
+    return found
+
+
+def _first_owner(asked: Sequence[_Asked], anew: bool) -> tuple[NamedCatalog, str] | None:
+    """Wait until one of the catalogs has the table, all have answered, or a preview has waited long enough."""
+    waiting = list(asked)
+    while waiting:
+        for each in list(waiting):
+            if not each.answer.done.is_set():
+                continue
+            waiting.remove(each)
+            if each.answer.error is None and (own := each.answer.outcome()) is not None:
+                return each.catalog, own
+        if not anew:
+            waiting = [each for each in waiting if time.monotonic() - each.began < PREVIEW_S]
+        if waiting:
+            waiting[0].answer.done.wait(_LOOK_S)
     return None
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,13 @@ import pytest
 
 from core.errors import Unsupported
 from core.execution.apply import apply
+from core.formats.paimon.catalogs import owners
 from core.model.actions import CreateTag
 from core.table import open_table
 from tests.support.builders import TableBuilder
 from tests.support.formats.paimon import rest_catalog
 from tests.support.formats.paimon.metastore import Metastore, configure, lake, names, server
+from tests.support.formats.paimon.metastore import table as metastore_table
 from tests.support.formats.paimon.tables import four_commits
 
 __all__ = ["lake", "server"]  # fixtures
@@ -97,3 +101,94 @@ def test_a_catalog_without_details_of_its_tables_may_have_the_table(
     found = open_table(str(lake.root))
     with pytest.raises(Unsupported, match="It cannot be determined"):
         apply(found, found.preview(CreateTag("v9", 2), 0), settle_s=0)
+
+
+# previews -------------------------------------------------------------------------------------------------------------
+
+
+def warned(location: object) -> list[str]:
+    table = open_table(str(location))
+    return [each.text for each in table.preview(CreateTag("shown", 2), 0).warnings]
+
+
+def test_a_preview_uses_an_answer_again_and_a_change_asks_anew(
+    server: Metastore, lake: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(server.uri, "lock-enabled = true")
+    asked = list[str]()
+    before = server.get_table
+    monkeypatch.setattr(server, "get_table", lambda *names: asked.append("table") or before(*names))
+    server.tables["shop"].pop("moved")
+    for _ in range(3):
+        assert any("take the lock of the catalog meta" in each for each in warned(lake.root))
+    assert asked == ["table"]
+    server.tables["shop"].clear()
+    server.closed.clear()
+    assert any("take the lock of the catalog meta" in each for each in warned(lake.root))
+    table = open_table(str(lake.root))
+    apply(table, table.preview(CreateTag("v9", 2), 0), settle_s=0)
+    assert warned(lake.root) == [], "the change has asked anew"
+    monkeypatch.setattr(owners, "REMEMBERED_S", 0.0)
+    server.tables["shop"]["orders"] = metastore_table("shop", "orders", str(lake.root))
+    assert any("take the lock of the catalog meta" in each for each in warned(lake.root))
+
+
+def test_the_table_that_the_path_is_named_after_is_asked_for_first(
+    server: Metastore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(server.uri, "lock-enabled = true")
+    own = four_commits(tmp_path / "shop.db" / "clicks")
+    server.tables["shop"]["clicks"] = metastore_table("shop", "clicks", str(own.root))
+    asked = list[str]()
+    monkeypatch.setattr(server, "get_all_databases", lambda: asked.append("all") or [])
+    assert any("Open it as paimon://meta/shop/clicks" in each for each in warned(own.root))
+    assert asked == []
+
+
+def test_catalogs_are_asked_at_the_same_time_and_a_preview_does_not_wait_for_long(
+    lake: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two servers are silent; the change waits for both, and is refused."""
+    monkeypatch.setattr(owners, "PREVIEW_S", 0.5)
+    silent = threading.Event()
+
+    def answer(path: str, query: dict[str, str]) -> tuple[int, Any]:
+        silent.wait(20)
+        return 503, {}
+
+    with rest_catalog.serving(answer) as one, rest_catalog.serving(answer) as other:
+        lines = [f"[catalog.c{n}]\ntype = 'paimon-rest'\nuri = '{each.url}'" for n, each in enumerate((one, other))]
+        Path(os.environ["SNAPSCOPE_CONFIG"]).write_text("\n".join(lines))
+        began = time.monotonic()
+        found = open_table(str(lake.root))
+        plan = found.preview(CreateTag("v9", 2), 0)
+        assert time.monotonic() - began < 5
+        assert any("c0: It has not answered within 0.5 s" in each.text for each in plan.warnings)
+        began = time.monotonic()
+        found.preview(CreateTag("v9", 2), 0)
+        assert time.monotonic() - began < 0.4, "it is still being asked"
+        assert len(one.asked) == len(other.asked) == 1
+        threading.Timer(0.5, silent.set).start()
+        with pytest.raises(Unsupported, match=r"It cannot be determined .* HTTP 503"):
+            apply(found, plan, settle_s=0)
+        assert len(one.asked) == len(other.asked) == 2
+
+
+def test_a_catalog_that_has_the_table_ends_the_search(
+    server: Metastore, lake: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = threading.Event()
+    server.tables["shop"].pop("moved")
+
+    def answer(path: str, query: dict[str, str]) -> tuple[int, Any]:
+        silent.wait(20)
+        return 503, {}
+
+    with rest_catalog.serving(answer) as other:
+        configure(server.uri, "lock-enabled = true")
+        config = Path(os.environ["SNAPSCOPE_CONFIG"])
+        config.write_text(f"[catalog.first]\ntype = 'paimon-rest'\nuri = '{other.url}'\n{config.read_text()}")
+        found = open_table(str(lake.root))
+        with pytest.raises(Unsupported, match="take the lock of the catalog meta"):
+            apply(found, found.preview(CreateTag("v9", 2), 0), settle_s=0)
+        silent.set()
