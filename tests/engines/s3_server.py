@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
+from tests.engines import servers
 from tests.engines.java import JAVA_FLAGS, fetched, find_java
-from tests.engines.lines import last_words
 from tests.support.ports import free_port
 
 POM = Path(__file__).with_name("iceberg-pom.xml")
@@ -33,26 +29,6 @@ def running(directory: Path) -> Iterator[str]:
         f"jclouds.provider=filesystem-nio2\njclouds.filesystem.basedir={directory}\n"
     )
     log = directory / "s3proxy.log"
-    with log.open("w") as out:
-        command = [java, *JAVA_FLAGS, "-jar", str(jar), "--properties", str(settings)]
-        server = subprocess.Popen(command, stdout=out, stderr=out)
-    try:
-        ends = time.monotonic() + 120
-        while not _answers(url):
-            if server.poll() is not None or time.monotonic() > ends:
-                raise RuntimeError(f"S3Proxy does not start: {last_words(log.read_text())}")
-            time.sleep(0.1)
+    command = [java, *JAVA_FLAGS, "-jar", str(jar), "--properties", str(settings)]
+    with servers.running("S3Proxy", command, log, lambda: servers.answers(url)):
         yield url
-    finally:
-        server.kill()
-        server.wait()
-
-
-def _answers(url: str) -> bool:
-    try:
-        urlopen(url, timeout=5).close()
-    except HTTPError:
-        return True  # it wants a signature
-    except OSError:
-        return False
-    return True

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import random
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,21 +9,19 @@ import pytest
 
 from core.errors import Conflict, Unsupported
 from core.execution.apply import apply
-from core.execution.journal import Journal
-from core.execution.recovery import undo
 from core.formats.table_format import Unknown
 from core.model.actions import CreateTag, DeleteTags, Expire, Rollback
 from core.storage.store import Store
 from core.table import open_table
 from tests.engines import hdfs_server, iceberg_java
 from tests.engines.hdfs_server import Hdfs
-from tests.engines.iceberg_java import EngineError, IcebergJudge
+from tests.engines.iceberg_java import IcebergJudge
 from tests.engines.java import Missing
+from tests.support.interop import iceberg_race
 
 pytestmark = [pytest.mark.slow, pytest.mark.engines, pytest.mark.hdfs]
 NOW = 1_700_000_000_000
 DAY_MS = 86_400_000
-TRIES, WINS, PATIENCE_S = 8, 3, 300.0
 
 
 @pytest.fixture(scope="module")
@@ -147,42 +141,7 @@ def test_java_changes_the_codec_between_our_look_and_our_rename(
 
 @pytest.mark.parametrize("packing", ["none", "gzip"])
 def test_no_commit_is_lost_where_both_write_at_once(judge: IcebergJudge, table: str, packing: str) -> None:
-    """Run until each side has won several times; Java rests longer the more often we lose."""
-    judge.change(table, {"do": "properties", "set": {"write.metadata.compression-codec": packing}})
-    ours, mine, theirs, lost = open_table(table), list[str](), list[str](), list[str]()
-    stop, chance, until = threading.Event(), random.Random(packing), time.monotonic() + PATIENCE_S
-
-    def java_tags() -> None:
-        number = 0
-        while not stop.wait(chance.uniform(0, 0.1 * len(lost))):
-            number += 1
-            try:
-                judge.change(table, {"do": "create_branch", "name": f"java-{number}", "snapshot": first})
-                theirs.append(f"java-{number}")
-            except EngineError as error:
-                assert "ommit" in str(error) or "ersion" in str(error), error
-
-    first = judge.state(table)["snapshots"][0]["id"]
-    thread = threading.Thread(target=java_tags)
-    thread.start()
-    try:
-        for number in itertools.count():
-            if number >= TRIES and min(len(mine), len(theirs)) >= WINS:
-                break
-            assert time.monotonic() < until, f"{len(mine)} commits of ours in {number} tries, {len(theirs)} of Java's"
-            try:
-                apply(ours, ours.preview(CreateTag(f"ours-{number}"), NOW), settle_s=0)
-                mine.append(f"ours-{number}")
-            except Conflict as error:
-                lost.append(str(error))
-                if run := Journal().open_run(table):
-                    undo(run.id, open_table=open_table)
-    finally:
-        stop.set()
-        thread.join()
-    refs = set(judge.state(table)["refs"])
-    assert set(mine) <= refs
-    assert set(theirs) <= refs
+    iceberg_race.run(judge, table, packing, NOW)
 
 
 def test_over_webhdfs_a_table_of_another_location_is_read_only(judge: IcebergJudge, hdfs: Hdfs, table: str) -> None:
