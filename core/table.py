@@ -69,8 +69,12 @@ class Table:
         text = point.strip()
         if text.startswith("branch:") and "/" in text:
             branch, _, text = text.removeprefix("branch:").partition("/")
-        found = self.format.at_time(branch, parse_time_ms(text[len("time:") :])) if text.startswith("time:") else None
-        return found or resolve(self.heads(), point, branch)
+        return self.at_time(text, branch) or resolve(self.heads(), point, branch)
+
+    def at_time(self, point: str, branch: str = MAIN) -> AsOf | None:
+        """The snapshot of a time (`time:…`), by reading few of many on a remote store; None if all must be read."""
+        text = point.strip()
+        return self.format.at_time(branch, parse_time_ms(text[len("time:") :])) if text.startswith("time:") else None
 
     def has_snapshot(self, id: int) -> bool:
         """Whether a snapshot of any branch has this id. Reads as few of them as decide it."""

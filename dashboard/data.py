@@ -108,7 +108,17 @@ def _opened(location: str) -> Table:
 def heads(ref: TableRef) -> Heads:
     """Read all references now. Raises `NotFound` if the table no longer exists, `Corrupt` if its store does not
     respond."""
-    return _there(ref, time_limits.within(ref.location, time_limits.call_s(), lambda: _opened(ref.location).heads()))
+    found = _there(ref, time_limits.within(ref.location, time_limits.call_s(), lambda: _opened(ref.location).heads()))
+    _read_before.add(ref.location)
+    return found
+
+
+def at_time(ref: TableRef, point: str) -> AsOf | None:
+    """Return the snapshot of a time (`time:…`) before all references are read for the first time; None if that is as
+    quick, or if only all of them decide it."""
+    if ref.location in _read_before:
+        return None
+    return time_limits.within(ref.location, time_limits.call_s(), lambda: _opened(ref.location).at_time(point))
 
 
 class BackgroundRead:
@@ -189,6 +199,7 @@ class Shelf(Generic[V]):
 
 
 _tables: Shelf[Table] = Shelf(KEPT_TABLES)
+_read_before: set[str] = set()  # locations whose references the local disk keeps
 _histories: Shelf[History] = Shelf(KEPT_HISTORIES)
 _plans: Shelf[Plan] = Shelf(KEPT_PLANS)
 _forecasts: Shelf[Forecast | None] = Shelf(KEPT_HISTORIES)

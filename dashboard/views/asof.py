@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import streamlit as st
 
 from core.analysis.tag_target import tag_target
-from core.errors import NotFound
+from core.errors import NotFound, SnapscopeError
 from core.model import time_input
 from core.model.references import MAIN, Snapshot
 from core.model.time_travel import AsOf
+from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.charts import timeline as charts
 from dashboard.charts.time_axis import axis
@@ -18,11 +21,12 @@ from dashboard.components.frame import OpenedTable
 from dashboard.components.history import snapshot_details
 from dashboard.components.history import timeline as lanes
 from dashboard.formatting import commands, markup, units
-from dashboard.view_models import table_tree
+from dashboard.url_state import UrlState
+from dashboard.view_models import table_tree, version_picker
 
 
 def draw() -> None:
-    opened = frame.open_table(url_state.here())
+    opened = _opened(url_state.here())
     frame.need_snapshots(opened)
     history = frame.history_or_none(opened)
     frame.note_all(opened, history)
@@ -43,6 +47,31 @@ def draw() -> None:
         _strip(opened, found)
         snapshot_details.draw(opened, history, found, here="asof")
         plan.command(commands.as_of(opened.ref.location, point))
+
+
+def _opened(place: UrlState) -> OpenedTable:
+    """Open the table. Where that reads many snapshots, show the one of the requested time meanwhile."""
+    slot = st.empty()  # in every run, as in `frame.read_history`
+    with contextlib.suppress(SnapscopeError), slot.container():  # what is wrong is shown once all is read
+        _show_early(place)
+    found = frame.find_table(place)
+    slot.empty()
+    return frame.with_head(found)
+
+
+def _show_early(place: UrlState) -> None:
+    typed = url_state.get("point")
+    if not typed or typed.strip().isdecimal() or not place.warehouse or not place.table:
+        return  # digits may be the id of a snapshot
+    point, reading = time_input.point(typed, None, place.zone, place.now_ms)
+    found = None
+    if reading is not None:
+        found = loading.at_time(loading.find(loading.warehouse(place.warehouse), place.table), point)
+    if found is None:
+        return
+    st.html(markup.note("info", words.ASOF_EARLY))
+    told = version_picker.told(found.snapshot, place.zone, place.now_ms)
+    st.html(markup.facts([(words.ASOF_THIS, told), (words.ASOF_RULE, found.rule)]))
 
 
 def _teach(opened: OpenedTable) -> None:

@@ -1,0 +1,57 @@
+"""As of, on a store that is far away: the answer is shown before all snapshots are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import Corrupt
+from core.formats.paimon import time_search
+from core.formats.table_format import TableRef
+from core.model.references import Heads
+from dashboard import data, words
+from tests.support import memory_s3
+from tests.support.builders import START_MS, TableBuilder
+from tests.support.dashboard.pages import Open
+from tests.support.execution import ground
+
+COMMITS = 400
+
+
+def test_the_answer_is_shown_before_all_snapshots_are_read(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time_search, "FEWEST", 100)
+    made = TableBuilder(tmp_path / "shop.db" / "orders", step_ms=60_000)
+    for number in range(COMMITS):
+        made.commit([made.file(rows=10)] if number % 50 == 0 else [], hints=False)
+    made.hints(earliest=1, latest=COMMITS)
+    objects = {f"shop.db/orders/{path}": (made.root / path).read_bytes() for path in ground.disk(made.root)}
+    reads, before = list[int](), data.heads
+
+    def taken() -> int:
+        return len({target for method, target in server.taken() if method == "GET" and "/snapshot-" in target})
+
+    def heads(ref: TableRef) -> Heads:
+        reads.append(taken())
+        if len(reads) == 1:
+            raise Corrupt("stopped", path=ref.location)
+        found = before(ref)
+        reads.append(taken())
+        return found
+
+    monkeypatch.setattr(data, "heads", heads)
+    with memory_s3.serving(objects) as server:
+        for name, value in server.leads.items():
+            monkeypatch.setenv(name, value)
+        place, at = f"s3://{memory_s3.BUCKET}", f"time:{START_MS + 200 * 60_000 + 1}"
+        stopped = open_page("asof", place, table="shop.orders", point=at)
+        assert words.ASOF_EARLY in stopped.text
+        assert "of 400 snapshots were read" in stopped.text
+        whole = open_page("asof", place, table="shop.orders", point=at)
+        assert words.ASOF_EARLY not in whole.text
+        again = open_page("asof", place, table="shop.orders", point=at)
+        assert words.ASOF_EARLY not in again.text
+    assert 0 < reads[0] < 120
+    assert sum(reads[:3]) <= COMMITS + 10, "what was read is not read again"
