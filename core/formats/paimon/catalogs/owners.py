@@ -62,16 +62,14 @@ def why_not_here(store: Store, *, anew: bool) -> str | None:
         )
     for name in settings.unasked:
         return _undetermined(name, settings.left_out[name])
-    asked = [_ask(each, store, anew) for each in settings.catalogs.values() if _may_own(each, store)]
+    asked = list[_Asked]()
+    for catalog in settings.catalogs.values():
+        try:
+            asked += [_ask(catalog, store, anew)] if _may_own(catalog, store) else []
+        except SnapscopeError as error:  # requests to it are stuck
+            return _undetermined(catalog.name, error.message)
     if (found := _first_owner(asked, anew)) is not None:
-        catalog, own = found
-        if catalog.type != rest.TYPE:
-            return told(
-                "Writers of this table take the lock of the catalog {name}. Open it as {own}.",
-                name=catalog.name,
-                own=own,
-            )
-        return f"{rest.why_not_here(catalog.name)} {told('Its name there is {own}.', own=own)}"
+        return _commits_there(*found)
     for each in asked:
         if not each.answer.done.is_set():
             late = told(
@@ -79,10 +77,20 @@ def why_not_here(store: Store, *, anew: bool) -> str | None:
             )
             return _undetermined(each.catalog.name, late)
         try:
-            each.answer.outcome()
+            own = each.answer.outcome()
         except SnapscopeError as error:
             return _undetermined(each.catalog.name, error.message)
+        if own is not None:  # it answered at the last moment
+            return _commits_there(each.catalog, own)
     return None
+
+
+def _commits_there(catalog: NamedCatalog, own: str) -> str:
+    if catalog.type == rest.TYPE:
+        return f"{rest.why_not_here(catalog.name)} {told('Its name there is {own}.', own=own)}"
+    return told(
+        "Writers of this table take the lock of the catalog {name}. Open it as {own}.", name=catalog.name, own=own
+    )
 
 
 def _may_own(catalog: NamedCatalog, store: Store) -> bool:

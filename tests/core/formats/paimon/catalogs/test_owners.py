@@ -15,6 +15,7 @@ from core.errors import Unsupported
 from core.execution.apply import apply
 from core.formats.paimon.catalogs import owners
 from core.model.actions import CreateTag
+from core.storage import time_limits
 from core.table import open_table
 from tests.support.builders import TableBuilder
 from tests.support.formats.paimon import rest_catalog
@@ -190,3 +191,11 @@ def test_a_catalog_that_has_the_table_ends_the_search(
         with pytest.raises(Unsupported, match="take the lock of the catalog meta"):
             apply(found, found.preview(CreateTag("v9", 2), 0), settle_s=0)
         silent.set()
+
+
+def test_a_catalog_whose_earlier_requests_are_stuck_may_have_the_table(
+    server: Metastore, lake: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(server.uri, "lock-enabled = true")
+    monkeypatch.setitem(time_limits._stuck, "paimon://meta", time_limits.MOST_STUCK)
+    assert any("It cannot be determined" in each and "not yet answered" in each for each in warned(lake.root))
