@@ -109,6 +109,8 @@ TOGETHER = {
     "tests/e2e/": "the demo",
     "tests/test_doc_examples": "the demo",
     "tests/interop/test_iceberg": "histories of Iceberg tables",
+    "tests/interop/test_catalogs": "Paimon's catalogs",
+    "tests/interop/test_paimon_catalog_contract": "Paimon's catalogs",
 }
 """Tests that run on the same worker, by file name prefix, because they share expensive fixtures."""
 
