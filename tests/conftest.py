@@ -7,6 +7,7 @@ failure, and also fails a whole run that had no such tests.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import shutil
 import sys
@@ -15,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -199,6 +201,7 @@ def required() -> frozenset[str]:
     return named
 
 
+@cache
 def kind_of(path: Path) -> str | None:
     """Return the kind of tests in a directory that holds only one kind."""
     if not path.is_relative_to(ROOT / "tests"):
@@ -223,6 +226,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(config.stash.get(PRIVATE, ""), ignore_errors=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among modules and tests: all of them are kept until the process ends."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
