@@ -14,6 +14,7 @@ from core.model.actions import Change, DeleteBranches, DeleteTags, Expire
 from core.table import open_table
 from tests.support import memory_s3
 from tests.support.builders import TableBuilder
+from tests.support.depth import first_fast
 from tests.support.execution import ground
 from tests.support.execution.batches import crashed, every_crash, opened
 
@@ -21,6 +22,11 @@ NOW = ground.LATE_MS
 NAMES = ("early", "packed", "twin", "late")
 DELETE = DeleteTags(NAMES)
 EXPIRE = Expire(retain_max=2, retain_min=2, drop_tags=NAMES)
+BATCHES = [
+    pytest.param(DELETE, id="tags"),
+    pytest.param(EXPIRE, id="expiry", marks=pytest.mark.slow),
+    pytest.param(DeleteBranches(("b",)), id="branch", marks=pytest.mark.slow),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +47,8 @@ def tags(root: Path) -> set[str]:
     return {path.name[4:] for path in root.glob("tag/tag-*")}
 
 
-@pytest.mark.parametrize("change", [DELETE, EXPIRE, DeleteBranches(("b",))], ids=["tags", "expiry", "branch"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("change", BATCHES)
+@pytest.mark.parametrize("seed", first_fast(range(2)))
 def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(
     table: TableBuilder, tmp_path: Path, change: Change, seed: int
 ) -> None:
@@ -58,7 +64,7 @@ def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(
     assert crashes > 6
 
 
-@pytest.mark.parametrize("change", [DELETE, EXPIRE, DeleteBranches(("b",))], ids=["tags", "expiry", "branch"])
+@pytest.mark.parametrize("change", BATCHES)
 def test_a_crash_anywhere_is_undone_exactly(table: TableBuilder, tmp_path: Path, change: Change) -> None:
     before, undone = ground.references(table.root), 0
     for root, run in every_crash(table, change, 5):
@@ -70,7 +76,7 @@ def test_a_crash_anywhere_is_undone_exactly(table: TableBuilder, tmp_path: Path,
     assert undone > 5
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", first_fast(range(3)))
 def test_a_tag_that_others_created_again_with_the_same_bytes_is_left_alone(
     table: TableBuilder, tmp_path: Path, seed: int
 ) -> None:
