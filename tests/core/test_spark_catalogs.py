@@ -118,7 +118,10 @@ def test_a_warehouse_is_listed_and_opened_by_its_name(spark_conf: Path, tmp_path
     assert settings_file.location("lake") == "lake", "the file is read again when it changes"
 
 
-def test_options_of_the_store_come_along_and_secrets_in_no_message(spark_conf: Path) -> None:
+def test_options_of_the_store_come_along_and_secrets_in_no_message(
+    spark_conf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")  # nobody is there: the usual ten attempts take ten seconds
     options = {"s3_endpoint": "http://127.0.0.1:1", "s3_access__key": "k", "s3_secret__key": SECRET}
     _write(spark_conf, _of("far", PAIMON, warehouse="s3://bucket/w", s3_path_style_access="true", **options))
     found = settings_file.current().warehouses["far"]
