@@ -74,6 +74,23 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(avro, "_gave_up", False)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def descriptions_are_read_once() -> Iterator[None]:
+    """Each new client of S3 would parse botocore's descriptions of services again, for 0.1 s of CPU."""
+    from botocore.loaders import JSONFileLoader
+
+    load, known = JSONFileLoader.load_file, dict[str, Any]()
+
+    def load_once(self: Any, path: str) -> Any:
+        if path not in known:
+            known[path] = load(self, path)
+        return known[path]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JSONFileLoader, "load_file", load_once)
+        yield
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The only Spark of the process, started on first use, because that takes seconds. Its log and warehouse are in a

@@ -16,6 +16,7 @@ from core.storage.file_systems import DirectoryEntry
 from core.storage.s3_client import S3Client
 from core.storage.store import Store
 from tests.support import memory_s3
+from tests.support.depth import first_fast
 
 
 class Silent(SimpleNamespace):
@@ -78,7 +79,7 @@ def both(server: memory_s3.Server, names: Sequence[str]) -> tuple[list[Directory
     return found, len(server.taken())
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", first_fast(range(6)))
 def test_parts_that_are_listed_at_the_same_time_are_the_whole(server: memory_s3.Server, seed: int) -> None:
     chance = random.Random(seed)
     letters = "0123456789abcdef"

@@ -17,6 +17,7 @@ from core.model.time_travel import AsOf
 from core.storage import kept_contents
 from core.table import Table, open_table, resolve
 from tests.support import memory_s3
+from tests.support.depth import first_fast
 
 PLACE = f"s3://{memory_s3.BUCKET}/t"
 SCHEMA = {"version": 3, "id": 0, "fields": [{"id": 0, "name": "k", "type": "INT"}], "highestFieldId": 0,
@@ -120,7 +121,7 @@ def test_with_any_times_it_is_the_answer_from_all_snapshots_or_what_the_engine_r
 
 
 @pytest.mark.usefixtures("_tiny")
-@pytest.mark.parametrize("at", range(1, 19))
+@pytest.mark.parametrize("at", first_fast([9, *range(1, 9), *range(10, 19)]))
 def test_clocks_that_differ_next_to_the_answer_are_noticed(server: memory_s3.Server, at: int) -> None:
     """The earlier of two snapshots was committed after the time, the later one before it."""
     times = [1_000 + 10 * number for number in range(20)]
@@ -155,22 +156,22 @@ def test_what_cannot_be_relied_on_is_left_to_the_full_read(
 
 
 def test_few_of_many_snapshots_are_read(server: memory_s3.Server) -> None:
-    times = [1_000_000 + 60_000 * number for number in range(10_000)]
+    times = [1_000_000 + 60_000 * number for number in range(3_000)]
     table = holding(server, snapshots(times) | snapshots(times[:700], branch="b"))
     server.taken()
-    found = table.as_of(f"time:{times[7_123] + 5}")
+    found = table.as_of(f"time:{times[2_123] + 5}")
     taken = server.taken()
-    assert found.snapshot.id == 7_124
-    assert found.engine == 7_124
-    assert (found.before and found.before.id, found.after and found.after.id) == (7_123, 7_125)
+    assert found.snapshot.id == 2_124
+    assert found.engine == 2_124
+    assert (found.before and found.before.id, found.after and found.after.id) == (2_123, 2_125)
     assert found.gap_ms == 5
     assert len(taken) < 220
-    assert f"{sum('/snapshot-' in target for _, target in taken)} of 10000 snapshots were read" in found.rule
+    assert f"{sum('/snapshot-' in target for _, target in taken)} of 3000 snapshots were read" in found.rule
     assert table.as_of(f"branch:b/time:{times[600]}").point == "branch:b/601"
-    assert same(found, resolve(table.heads(), f"time:{times[7_123] + 5}"))
+    assert same(found, resolve(table.heads(), f"time:{times[2_123] + 5}"))
     server.taken()
-    again = table.as_of(f"time:{times[7_123] + 5}")
-    assert again.rule.startswith("The highest id among the 7124"), "all are on the local disk by now"
+    again = table.as_of(f"time:{times[2_123] + 5}")
+    assert again.rule.startswith("The highest id among the 2124"), "all are on the local disk by now"
     assert len(server.taken()) < 40
 
 
