@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from core.formats.paimon import format as paimon
 from core.formats.paimon import references
 from tests.support import set_model
 from tests.support.builders import TableBuilder, _avro
@@ -58,6 +59,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is going to complete a damaged file: skip the waiting time."""
     clock = itertools.count()
     monkeypatch.setattr(references, "time", SimpleNamespace(monotonic=lambda: next(clock) * 10.0, sleep=lambda _: None))
+    monkeypatch.setattr(paimon, "_EXPIRING_S", ())
 
 
 class Said(NamedTuple):

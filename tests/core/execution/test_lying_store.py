@@ -22,6 +22,8 @@ from core.cli import text
 from core.errors import Conflict, Corrupt, SnapscopeError, Unsupported
 from core.execution import recovery, replanned
 from core.execution.apply import apply
+from core.formats.paimon import format as paimon
+from core.formats.paimon.read import lagging_reads
 from core.model import codes
 from core.model.actions import (
     Change,
@@ -54,6 +56,9 @@ from tests.support.execution.lying_runs import (
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waiting for listings and reads to agree takes no longer here than a single look."""
     monkeypatch.setattr(presence, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(presence, "PAUSE_S", 0.01)
+    monkeypatch.setattr(lagging_reads, "LAG_S", 0.1)
+    monkeypatch.setattr(paimon, "_EXPIRING_S", (0.01, 0.02))
 
 
 @pytest.fixture
