@@ -120,9 +120,12 @@ def spark() -> tuple[Finding, ...]:
 
 
 def _answers(running: Any) -> tuple[int, str, str]:
-    """The result of a query, Spark's version and its Java's version."""
+    """The result of a query, Spark's version and the version of the Java that started here."""
+    from core.spark.session import connect
+
     row = running.sql("select 1 as one").collect()[0]
-    return row.one, running.version, running._jvm.System.getProperty("java.version")
+    jvm: Any = connect.checker(running)._jvm
+    return row.one, running.version, jvm.System.getProperty("java.version")
 
 
 # what is installed ----------------------------------------------------------------------------------------------------

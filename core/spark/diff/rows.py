@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 
 from py4j.protocol import Py4JError
 from pyspark import StorageLevel
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -105,7 +106,7 @@ def _row_diff(
             )
         rows = run.answer(lambda: found.in_order(kept.where(F.col("kind") != SAME)), row_cap=limit)
     finally:
-        with contextlib.suppress(Py4JError):  # if Spark itself has ended, nothing is cached
+        with contextlib.suppress(Py4JError, PySparkException):  # if Spark itself has ended, nothing is cached
             for _, each in made:
                 each.unpersist()
     unchanged = None if found.not_read is None else total[SAME] + found.not_read

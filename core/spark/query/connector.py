@@ -34,8 +34,10 @@ from core.model.time_travel import AsOf
 from core.paths import cache_dir
 from core.spark.read.paimon.changed_options import decided
 from core.spark.read.reader import Rows
-from core.spark.session.session import is_local
+from core.spark.session.connect import is_remote
+from core.spark.session.session import is_connect, is_local
 from core.spark.session.task_errors import error_text
+from core.spark_settings import MASTER
 from core.table import Table
 
 SETTING = "SNAPSCOPE_CONNECTORS"
@@ -89,8 +91,16 @@ def configured() -> tuple[str, ...]:
 def loaded(spark: SparkSession, form: str) -> str:
     """The connector that reads tables of this format, as `Iceberg Spark runtime 1.11.0`; loads those configured first.
 
-    Raises `Invalid` if none is configured or none reads the format, `NotFound` for what cannot be downloaded.
+    Raises `Invalid` if none is configured or none reads the format, `NotFound` for what cannot be downloaded,
+    `Unsupported` on a Connect server.
     """
+    if is_remote(spark):
+        raise Unsupported(
+            "A client of Spark Connect cannot load a connector into the server.",
+            remedy=told(
+                "{ask_plain} Or use Spark on this machine: {variable}=local[*].", ask_plain=_ASK_PLAIN, variable=MASTER
+            ),
+        )
     if (name := _found(spark, form)) is not None:
         return name
     named = configured()
@@ -122,6 +132,8 @@ def loaded(spark: SparkSession, form: str) -> str:
 
 def known(spark: SparkSession) -> dict[str, str]:
     """By format, the connectors that are configured and can be loaded. Raises errors as `loaded` does."""
+    if is_remote(spark):
+        return {}
     for each in configured():
         _add(spark, each)
     return {form: name for form in _CLASSES if (name := _found(spark, form)) is not None}
@@ -171,6 +183,8 @@ def offered(table: Table) -> Iterator[None]:
     try:
         yield
     except Unsupported as error:
+        if is_connect():
+            raise
         format = table.capabilities.title
         way = told("{format}'s own Spark connector may read it (--engine connector).", format=format)
         if not os.environ.get(SETTING):

@@ -29,39 +29,45 @@ _SENT = (  # variables by which stores' clients find credentials, and our own ti
     *(f"AZURE_STORAGE_{name}" for name in ("ACCOUNT_NAME", "ACCOUNT_KEY", "SAS_TOKEN", "CONNECTION_STRING")),
     *("OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET", "OSS_ENDPOINT", "SNAPSCOPE_READ_TIMEOUT"),
 )
-_AGAIN = told("Check that the cluster is running and has free workers, then run it again.")
+_SET = """
+import os
+
+for name, value in {variables!r}.items():
+    os.environ.setdefault(name, value)
+"""
+AGAIN = told("Check that the cluster is running and has free workers, then run it again.")
+_ASK_SERVER = told("Check the server's address, its token and that it is running, then run it again.")
 _LOGS = told("Run it again. If that fails too, look at the workers' logs, or give them more spark.executor.memory.")
 
 
-def refuse_connect(asked: Mapping[str, str]) -> None:
-    """Raise Unsupported if the environment names a Spark Connect server and nothing names a cluster."""
-    if (remote := os.environ.get(REMOTE, "").strip()) and "spark.master" not in asked:
-        raise Unsupported(
-            "{variable}={remote} names Spark Connect, where a client cannot check a parsed query before it runs.",
-            variable=REMOTE,
-            remote=remote,
-            remedy=told(
-                "Set {master} to the cluster itself (spark://…, yarn, k8s://…), or to local[*] for this machine.",
-                master=MASTER,
-            ),
-        )
+def sent() -> dict[str, str]:
+    """The variables by which stores' clients find their credentials, as they are here."""
+    return {name: os.environ[name] for name in _SENT if os.environ.get(name)}
 
 
 def sent_variables() -> dict[str, str]:
-    """The properties that give executors the variables by which stores' clients find their credentials."""
-    return {f"spark.executorEnv.{name}": os.environ[name] for name in _SENT if os.environ.get(name)}
+    """The properties that give them to executors."""
+    return {f"spark.executorEnv.{name}": value for name, value in sent().items()}
 
 
 def send_code(context: Any, folder: Path) -> None:
     """Send our code to the workers of a Spark context, as a zip file in this directory."""
+    context.addPyFile(str(zipped(folder, {})))
+
+
+def zipped(folder: Path, variables: Mapping[str, str]) -> Path:
+    """Our code as a zip file in this directory; what imports it gets these variables, unless it has them."""
     root = Path(core.__file__).parent
     path = folder / "snapscope.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zipped:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
         for file in sorted(root.rglob("*.py")):
+            content = file.read_bytes()
+            if variables and file == root / "__init__.py":
+                content += _SET.format(variables=dict(variables)).encode()
             entry = zipfile.ZipInfo(file.relative_to(root.parent).as_posix())
             entry.external_attr = (stat.S_IFREG | 0o644) << 16
-            zipped.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
-    context.addPyFile(str(path))
+            made.writestr(entry, content, zipfile.ZIP_DEFLATED)
+    return path
 
 
 # failures -----------------------------------------------------------------------------------------------------------
@@ -75,12 +81,14 @@ def failure(text: str, master: str) -> SnapscopeError | None:
         remedy = told(
             "Install it on every worker (pip install {wanted}), or name a Python there that has it: {setting}=PATH.",
             wanted=_wanted(package),
-            setting=PYTHON,
+            setting=_python(master),
         )
         return Unsupported(said, remedy=remedy)
     if program := re.search(r'Cannot run program "([^"]+)"', text):
         said = told("The workers of {master} have no Python at {path}.", master=master, path=program[1])
-        return Unsupported(said, remedy=told("Name one that every worker has: {setting}=PATH.", setting=PYTHON))
+        return Unsupported(
+            said, remedy=told("Name one that every worker has: {setting}=PATH.", setting=_python(master))
+        )
     if versions := re.search(r"\[PYTHON_VERSION_MISMATCH\][^:]*: ([\d.]+\d)[^:]*: ([\d.]+\d)", text):
         said = told(
             "The workers of {master} run Python {theirs}; this one is {ours}.",
@@ -88,7 +96,9 @@ def failure(text: str, master: str) -> SnapscopeError | None:
             theirs=versions[1],
             ours=versions[2],
         )
-        remedy = told("Name a Python {ours} that every worker has: {setting}=PATH.", ours=versions[2], setting=PYTHON)
+        remedy = told(
+            "Name a Python {ours} that every worker has: {setting}=PATH.", ours=versions[2], setting=_python(master)
+        )
         return Unsupported(said, remedy=remedy)
     if reason := re.search(r"ExecutorLostFailure \(.*?Reason: ([^\n]+)|\bFetchFailed\(|Remote RPC client dis", text):
         why = (reason[1] or "").partition(". Check driver logs")[0].strip(" .)") or told("it does not answer")
@@ -97,15 +107,32 @@ def failure(text: str, master: str) -> SnapscopeError | None:
     return ended(text, master)
 
 
+def _python(master: str) -> str:
+    """What names the Python of the workers: a client of Spark Connect cannot."""
+    return told("PYSPARK_PYTHON of the Connect server") if master.startswith("sc://") else PYTHON
+
+
 def ended(text: str, master: str) -> SnapscopeError | None:
-    """What a text says of the end of a whole session on a cluster: the reason that its master gave."""
+    """What a text says of the end of a whole session on a cluster: the reason that its master or server gave."""
+    if said := re.search(r'status = StatusCode\.(\w+)\s+details = "([^"\n]*)', text):
+        if said[1] in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"):
+            return Invalid(
+                "{master} does not answer: {why}.", master=master, why=said[2].strip(" ."), remedy=_ASK_SERVER
+            )
+        return Invalid(
+            "{master} refused: {why}.", master=master, why=said[2].strip(" .") or said[1], remedy=_ASK_SERVER
+        )
+    if lost := re.search(r"\[INVALID_HANDLE\.SESSION_\w+\] ([^\n]+?)(?: SQLSTATE|\n|$)", text):
+        return Invalid(
+            "{master} ended this session: {why}.", master=master, why=lost[1].strip(" ."), remedy=_ASK_SERVER
+        )
     if reason := re.search(r"Application has been killed\. Reason: ([^\n]+)|(All masters are unresponsive)", text):
         why = reason[1] or reason[2]
     elif re.search(r"SparkContext was shut ?down|stopped SparkContext|SparkContext has been shutdown", text):
         why = told("the session was stopped")
     else:
         return None
-    return Invalid("{master} ended this session: {why}.", master=master, why=why.strip(" .!"), remedy=_AGAIN)
+    return Invalid("{master} ended this session: {why}.", master=master, why=why.strip(" .!"), remedy=AGAIN)
 
 
 def unseen(error: SnapscopeError, master: str) -> SnapscopeError:

@@ -9,6 +9,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from core.spark.session import connect
+
 _TASK = "_task"
 
 
@@ -18,7 +20,7 @@ def divided(spark: SparkSession, units: pa.Table, sizes: Sequence[int]) -> DataF
     `sizes`: of each unit, in any measure. `DataFrame.repartition(n)` would not do: it begins at a random partition in
     each task, so that two units often share one while the other core has nothing to do.
     """
-    cores = spark.sparkContext.defaultParallelism
+    cores = connect.cores(spark)
     frame = spark.createDataFrame(units.append_column(_TASK, pa.array(shares(sizes, 4 * cores), pa.int32())))
     if len(units) > 1:
         frame = frame.repartitionById(min(len(units), 4 * cores), F.col(_TASK))

@@ -2,7 +2,8 @@
 
 Invariants:
 - Importing this module starts nothing. `get()` starts Spark once; every later call returns the same session.
-- A local Spark listens only on 127.0.0.1; Spark is classic, never Connect (core/spark/sql/guard.py reads its parser).
+- A local Spark listens only on 127.0.0.1. The Spark of this process is classic: core/spark/sql/guard.py reads its
+  parser. With Spark Connect it checks statements, and a server runs them (core/spark/session/connect.py).
 - No exit of this process leaves a JVM behind (core/spark/session/gateway.py).
 - `kill` makes no call to the JVM, because one that is out of memory or busy collecting garbage never answers. No call
   is made while the lock is held either, so a JVM that hangs blocks only its own caller.
@@ -29,7 +30,7 @@ from core import spark_settings
 from core.errors import Conflict, Invalid, Unsupported
 from core.messages import told
 from core.paths import private, state_dir
-from core.spark.session import cluster, gateway
+from core.spark.session import cluster, connect, gateway
 from core.spark.session.java import JavaFound, java_home
 from core.spark.session.task_errors import error_text
 
@@ -69,13 +70,14 @@ _running: Spark | None = None
 
 @dataclass(slots=True, eq=False)
 class Spark:
-    """A Spark of this process: its first session, its JVM, and whether `kill` ended it."""
+    """A Spark of this process: its first session, its JVM, whether `kill` ended it, and the server that it is for."""
 
     session: SparkSession
     process: subprocess.Popen[bytes]
     settings: Mapping[str, str]
     log: Path
     was_killed: bool = False
+    server: connect.Server | None = None
 
     def ran_out_of_memory(self, patience_s: float) -> bool:
         """Whether its JVM ran out of memory and exits within that time: connections break slightly before."""
@@ -108,9 +110,14 @@ def get(settings: Mapping[str, str] | None = None) -> SparkSession:
     start (the message names the log), Conflict if another Spark runs in this process or this one runs with other
     settings.
     """
+    found = _accepting(settings)
+    return found.session if found.server is None else found.server.model(found.session)
+
+
+def _accepting(settings: Mapping[str, str] | None = None) -> Spark:
     while (found := spark(settings)).has_stopped():
         _forget(found, gateway.PATIENCE_S)
-    return found.session
+    return found
 
 
 def spark(settings: Mapping[str, str] | None = None) -> Spark:
@@ -132,8 +139,16 @@ def spark(settings: Mapping[str, str] | None = None) -> Spark:
 
 
 def isolated() -> SparkSession:
-    """A private session on the shared Spark: no other session sees its views and settings."""
-    return get().newSession()
+    """A private session on the shared Spark: no other session sees its views and settings. `release` it after use."""
+    found = _accepting()
+    own = found.session.newSession()
+    return own if found.server is None else found.server.session(own)
+
+
+def release(session: SparkSession) -> None:
+    """Give a private session back."""
+    if connect.is_remote(session):
+        connect.release(session)
 
 
 def stop() -> None:
@@ -156,12 +171,13 @@ def _forget(ended: Spark, patience_s: float) -> None:
     with _lock:
         if _running is ended:
             _running = None
+            connect.forget()
             gateway.end(ended.process, patience_s)
 
 
 def is_local(session: SparkSession) -> bool:
     """Whether its tasks run in a JVM of ours."""
-    return str(session.sparkContext.master).startswith(_LOCAL)
+    return not connect.is_remote(session) and str(session.sparkContext.master).startswith(_LOCAL)
 
 
 def refuse_to_write(session: SparkSession, location: str, *, on_this_disk: bool) -> None:
@@ -181,10 +197,19 @@ def refuse_to_write(session: SparkSession, location: str, *, on_this_disk: bool)
 
 
 def cluster_name() -> str | None:
-    """The master of the cluster that Spark runs on, or would be started on; None on this machine. Asks no JVM."""
+    """The cluster that Spark runs on, or would be started on; None on this machine. Asks no JVM."""
     running = _running
-    master = (running.settings if running is not None else _merged(None)).get("spark.master", _LOCAL)
+    settings = running.settings if running is not None else _merged(None)
+    if address := settings.get(connect.ADDRESS):
+        return connect.shown(address)
+    master = settings.get("spark.master", _LOCAL)
     return None if master.startswith(_LOCAL) else master
+
+
+def is_connect() -> bool:
+    """Whether Spark is, or would be, one of a Connect server. Asks no JVM."""
+    running = _running
+    return connect.ADDRESS in (running.settings if running is not None else _merged(None))
 
 
 def engine_name(reader: str = "") -> str:
@@ -202,17 +227,16 @@ def _merged(settings: Mapping[str, str] | None) -> dict[str, str]:
     locked = {name.lower(): name for name in LOCKED}
     own = {name: spark_settings.as_text(value) for name, value in (settings or {}).items()}
     usual = {name: value for name, value in spark_settings.of_spark().items() if name.lower() not in locked}
-    asked = usual | spark_settings.of_environment() | own  # what Spark's own places lock is not meant for us
-    cluster.refuse_connect(asked)
+    asked = connect.placed(usual, spark_settings.of_environment(), own)
     for name, value in asked.items():
         if not name.startswith("spark."):
             raise Invalid("`{name}` is not a Spark setting: their names begin with `spark.`.", name=name)
-        if name == "spark.remote" or (name == "spark.api.mode" and value != "classic"):
+        if name == "spark.api.mode" and value != "classic":
             raise Unsupported(
-                "`{name}={value}` asks for Spark Connect, where a client cannot check a parsed query before it runs.",
+                "`{name}={value}` asks for Spark Connect without a server.",
                 name=name,
                 value=value,
-                remedy="Name the cluster with spark.master instead (spark://…, yarn, k8s://…).",
+                remedy=told("Name one: {setting}=sc://HOST.", setting=connect.ADDRESS),
             )
         right = locked.get(name.lower(), name)
         if right in LOCKED and (name, value.lower()) != (right, LOCKED[right].lower()):
@@ -247,12 +271,13 @@ def _complete(asked: Mapping[str, str]) -> dict[str, str]:
         # Listing files as a Spark job takes up to 10,000 tasks: 34 s for 10,000 files, 2 s without.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
     }
-    if gateway.is_local(defaults | dict(asked)):
+    asked = {name: value for name, value in asked.items() if name != connect.ADDRESS}
+    if gateway.is_local(defaults | asked):
         defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
         defaults |= {"spark.python.daemon.module": "core.spark.session.python_daemon"}
     else:
         defaults |= cluster.sent_variables()
-    return defaults | dict(asked) | dict(LOCKED)
+    return defaults | asked | dict(LOCKED)
 
 
 # ---------------------------------------------------------------------------------------------------------- starting
@@ -282,7 +307,9 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Sp
         session = gateway.connect(link)
         if not gateway.is_local(settings):
             cluster.send_code(session.sparkContext, link.scratch)
-        return Spark(session, link.process, dict(asked), link.log)
+        address = asked.get(connect.ADDRESS)
+        server = None if address is None else connect.Server(address, settings, asked)
+        return Spark(session, link.process, dict(asked), link.log, server=server)
     except BaseException as error:
         gateway.end(link.process, 0)
         if not isinstance(error, Exception):

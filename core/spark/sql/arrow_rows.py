@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, types
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from core.spark.session import connect
 from core.spark.session.gateway import scala_object
 from core.spark.sql import variant_texts
 
@@ -45,16 +46,19 @@ def _rows(frame: DataFrame, most: int, shown: Callable[[types.DataType], types.D
     ]
     sent = plain.select(*(column.alias(f"c{position}") for position, column in enumerate(columns))).limit(most)
     schema = to_arrow_schema(sent.schema, error_on_duplicated_field_names_in_struct=True)
-    rows = sent._jdf.queryExecution().executedPlan().executeCollect()
-    table = pa.concat_tables([schema.empty_table(), *_tables(sent, rows, schema)])
+    table = pa.concat_tables([schema.empty_table(), *_collected(sent, schema)])
     for position, field in enumerate(sent.schema):
         if variant_texts.has_variants(field.dataType):
             table = table.set_column(position, field.name, variant_texts.texts(table.column(position), field.dataType))
     return table.rename_columns(names)
 
 
-def _tables(sent: DataFrame, rows: Any, schema: pa.Schema) -> list[pa.Table]:
-    """Spark's internal rows as Arrow tables of that schema."""
+def _collected(sent: DataFrame, schema: pa.Schema) -> list[pa.Table]:
+    """The rows as Arrow tables of that schema."""
+    if connect.is_remote(sent.sparkSession):
+        return [_typed(sent.toArrow(), schema)]
+    rows: Any = sent
+    rows = rows._jdf.queryExecution().executedPlan().executeCollect()
     jvm: Any = sent.sparkSession._jvm
     converters = scala_object(jvm.org.apache.spark.sql.execution.arrow, "ArrowConverters")
     iterator = scala_object(jvm.scala.collection.immutable, "ArraySeq").unsafeWrapArray(rows).iterator()
@@ -64,13 +68,16 @@ def _tables(sent: DataFrame, rows: Any, schema: pa.Schema) -> list[pa.Table]:
     )
     found = []
     while batches.hasNext():
-        sent_rows = pa.ipc.open_stream(batches.next()).read_all()
-        columns = [
-            column if column.type == field.type else column.cast(field.type)
-            for column, field in zip(sent_rows.columns, schema, strict=True)
-        ]
-        found.append(pa.table(columns, schema=schema))
+        found.append(_typed(pa.ipc.open_stream(batches.next()).read_all(), schema))
     return found
+
+
+def _typed(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    columns = [
+        column if column.type == field.type else column.cast(field.type)
+        for column, field in zip(rows.columns, schema, strict=True)
+    ]
+    return pa.table(columns, schema=schema)
 
 
 def _fits(kind: types.DataType, inside: bool = False) -> bool:

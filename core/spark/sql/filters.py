@@ -19,12 +19,12 @@ from typing import Any, TypeAlias
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from core.formats.paimon import types
 from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Schema
-from core.spark.sql import guard, spark_plans
+from core.spark.session import connect
+from core.spark.sql import guard, spark_plans, stand_ins
 
 _COLUMN = re.compile(r"__(\d+)_(\d+)")
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
@@ -126,6 +126,11 @@ def pushdowns(
     Replaces the session's views of these names with stand-ins. Raises `Invalid` for what core/spark/sql/guard.py
     refuses.
     """
+    checker = connect.checker(session)
+    if checker is not session:
+        own = {name for names, _ in tables for name in names}
+        stand_ins.replace(checker, session, [name for name in known if name not in own])
+    session = checker
     for number, (names, schema) in enumerate(tables):
         frame = _stand_in(session, number, schema, ddl[number] if ddl else None)
         for name in names:
@@ -153,15 +158,11 @@ def pushdowns(
 
 
 def _stand_in(session: SparkSession, number: int, schema: Schema, own: Sequence[str] | None) -> Any:
-    from pyspark.sql.classic.dataframe import DataFrame
-
     kinds = own or [types.spark(parse(field.type)) for field in schema.fields]
     ddl = ", ".join(f"__{number}_{at} {of}" for at, of in enumerate(kinds))
     jvm: Any = session._jvm
-    struct = jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)
-    jsession: Any = session._jsparkSession
-    rows = DataFrame(jsession.createDataFrame(session.sparkContext._jsc.emptyRDD(), struct), session)
-    return rows.select(*(F.col(f"__{number}_{at}").alias(field.name) for at, field in enumerate(schema.fields)))
+    rows = stand_ins.of_struct(session, jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl))
+    return rows.toDF(*(field.name for field in schema.fields))
 
 
 def _reads_clock(node: Any) -> bool:

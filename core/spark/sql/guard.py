@@ -3,8 +3,9 @@
 Invariants:
 - What is not on a list in core/spark/sql/allowed.py is refused; there is no list of what is bad.
 - Tables are the opened views and the statement's own WITH names, as one-part names; nothing else is accessible.
-- The plan that was checked is the plan that runs: the text is parsed once. Its analyzed form is checked again, down to
-  the opened views: anything else that reads data is refused there, however it got in.
+- The plan that was checked is the plan that runs: the text is parsed once (with Spark Connect a second time, by a
+  server of the same version with the same settings; see core/spark/session/connect.py). Its analyzed form is checked
+  again, down to the opened views: anything else that reads data is refused there, however it got in.
 - Whatever cannot be understood (too long, too deep, too large, unknown) is refused.
 
 This protects honest users from mistakes, and keeps curious ones away from the machine's files, environment and shell.
@@ -25,8 +26,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Invalid
 from core.messages import told
+from core.spark.session import connect
 from core.spark.session.task_errors import error_text
-from core.spark.sql import allowed, result_sizes, spark_plans
+from core.spark.sql import allowed, result_sizes, spark_plans, stand_ins
 from core.units import nearest
 
 MOST_CHARACTERS = 20_000
@@ -55,16 +57,21 @@ def check(session: SparkSession, sql: str, views: Collection[str]) -> CheckedPla
     """
     names = frozenset(view.lower() for view in views)
     remedy = _remedy(names)
-    jsession: Any = session._jsparkSession
+    checker = connect.checker(session)
+    jsession: Any = checker._jsparkSession
     try:
         _check_text(sql)
         plan = jsession.sessionState().sqlParser().parsePlan(sql)
-        _Judge(names).statement(spark_plans.read(session, plan, analyzed=False))
-        frame = _frame(session, plan)
+        _Judge(names).statement(spark_plans.read(checker, plan, analyzed=False))
+        if checker is not session:
+            stand_ins.replace(checker, session, views)
+        frame = _frame(checker, plan)
         analyzed: Any = frame._jdf.queryExecution().analyzed()
-        nodes = spark_plans.read(session, analyzed, analyzed=True)
+        nodes = spark_plans.read(checker, analyzed, analyzed=True)
         reads = _check_analyzed(nodes, names)
         _check_rows(nodes)
+        if checker is not session:
+            frame = session.sql(sql)
     except _Refused as refused:
         raise Invalid("The query was rejected: {refused}.", refused=refused.args[0], remedy=remedy) from None
     except RecursionError:

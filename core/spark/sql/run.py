@@ -11,6 +11,7 @@ Invariants:
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import uuid
@@ -25,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Conflict, Invalid, SnapscopeError, TimedOut
 from core.messages import told
-from core.spark.session import cluster
+from core.spark.session import cluster, connect
 from core.spark.session import session as sessions
 from core.spark.session.refusals import TOO_LARGE, TOO_LARGE_NEXT, TOO_LARGE_TOGETHER, refusal
 from core.spark.sql import guard
@@ -60,6 +61,7 @@ class RunningStatement:
     given_up: bool = False  # nobody waits for the rows: cancelled, timed out, or the caller has left
     is_alone: bool = True  # no other query ran at the same time
     spark: sessions.Spark | None = None  # what it runs on, once started
+    remote: Any = None  # its session of a Connect server, if it has one
     tasks: tuple[int, int] = (0, 0)  # (done, known)
     result: Any = None
     error: BaseException | None = None
@@ -197,10 +199,15 @@ def _work(
             try:
                 query.spark = sessions.spark()
                 own = session or sessions.isolated()
-                query.spark = sessions.spark()  # a new one if the first accepted no work
-                own.sparkContext.setJobGroup(query.id, "a query in Snapscope", interruptOnCancel=True)
-                if not query.given_up:
-                    query.result = work(own, query)
+                try:
+                    query.spark = sessions.spark()  # a new one if the first accepted no work
+                    _name(query, own)
+                    if not query.given_up:
+                        query.result = work(own, query)
+                finally:
+                    query.remote = None
+                    if session is None:
+                        sessions.release(own)
                 return
             except Exception as error:
                 taken = _taken_away(query, error)
@@ -211,6 +218,21 @@ def _work(
     finally:
         query.ended.set()
         query.changed.set()
+
+
+def _name(query: RunningStatement, own: SparkSession) -> None:
+    """Make the work that this thread starts in a session known as the query's, so that it can be counted and ended."""
+    if not connect.is_remote(own):
+        own.sparkContext.setJobGroup(query.id, "a query in Snapscope", interruptOnCancel=True)
+        return
+
+    def count(stages: Any, *_others: Any, **_more: Any) -> None:
+        done, total = (sum(getattr(each, of) for each in stages or ()) for of in ("num_completed_tasks", "num_tasks"))
+        query.tasks = max(query.tasks[0], done), max(query.tasks[1], total)
+
+    remote: Any = own
+    remote.registerProgressHandler(count)
+    query.remote = remote
 
 
 def _taken_away(query: RunningStatement, error: Exception) -> SnapscopeError | None:
@@ -302,6 +324,9 @@ def _cancel(query: RunningStatement, heard: _Heard) -> None:
     """Cancel until worker and tasks have ended: Spark lets future jobs through if they end in a shuffle."""
     while not (query.ended.is_set() and query.spark is None):
         is_last = query.ended.is_set()
+        if (remote := query.remote) is not None:
+            with contextlib.suppress(Exception):  # the server has ended, and the tasks with it
+                remote.interruptAll()
         if query.spark is not None:
             try:
                 context: Any = query.spark.session.sparkContext

@@ -20,9 +20,10 @@ def warm_up() -> Future[float]:
     def work() -> None:
         began = time.monotonic()
         try:
-            own = session.get().newSession()
+            own = session.isolated()
             frame = guard.check(own, "SELECT id % 2 AS odd, count(*) AS n FROM range(4) GROUP BY 1", ()).frame
             frame.mapInArrow(lambda batches: batches, "odd long, n long").toArrow()
+            session.release(own)
         except BaseException as error:  # noqa: BLE001 - kept in the future, for whoever reads the result
             warm.set_exception(error)
         else:

@@ -48,7 +48,7 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
     port, started = free_port(), list[subprocess.Popen[bytes]]()
     try:
         started.append(_start(folder, "master.Master", "--port", str(port)))
-        _wait(folder / "master.Master-1.log", "I have been elected leader")
+        wait_for(folder / "master.Master-1.log", "I have been elected leader")
         for number in range(workers):
             work = ("--work-dir", str(folder / f"work-{number}"))
             started.append(
@@ -56,9 +56,9 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
                        number=number)
             )  # fmt: skip
         for number in range(workers):
-            _wait(folder / f"worker.Worker-{number}.log", "Successfully registered with master")
+            wait_for(folder / f"worker.Worker-{number}.log", "Successfully registered with master")
         packages = sysconfig.get_path("purelib")
-        yield Cluster(f"spark://127.0.0.1:{port}", tuple(started[1:]), _python(folder / "python", packages))
+        yield Cluster(f"spark://127.0.0.1:{port}", tuple(started[1:]), packages_only(folder / "python", packages))
     finally:
         for process in reversed(started):
             process.send_signal(signal.SIGKILL)
@@ -81,14 +81,14 @@ def _start(folder: Path, name: str, *options: str, number: int = 1) -> subproces
         )
 
 
-def _wait(log: Path, words: str) -> None:
+def wait_for(log: Path, words: str) -> None:
     deadline = time.monotonic() + START_S
     while words not in log.read_text(errors="replace"):
         assert time.monotonic() < deadline, log.read_text(errors="replace")[-2_000:]
         time.sleep(0.1)
 
 
-def _python(path: Path, packages: str) -> Path:
+def packages_only(path: Path, packages: str) -> Path:
     """A program that runs this Python without its site: no installed package but those of a directory."""
     path.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{packages}" exec {sys.executable} -S "$@"\n')
     path.chmod(0o755)

@@ -39,6 +39,7 @@ from core.spark.read.iceberg.columns import WAY_OUT, Columns, in_words
 from core.spark.read.iceberg.deletes import Deletes, Entry
 from core.spark.read.iceberg.field_ids import MappedName
 from core.spark.read.iceberg.stored_files import FORMATS
+from core.spark.session.session import is_connect
 from core.table import Table
 
 _SIZES = pa.list_(pa.struct([("key", pa.int32()), ("value", pa.int64())]))
@@ -101,7 +102,7 @@ def opened(table: Table, history: History, at: AsOf, *, by_jvm: bool = True) -> 
     surely = _has_all(data["column_sizes"], needed)
     times = Counter(row["file"] for row in rows)
     names = field_ids.mapping(found.properties.get(field_ids.PROPERTY))
-    by_jvm = by_jvm and place.store.is_local and not listed.is_hard and names is None
+    by_jvm = by_jvm and not is_connect() and place.store.is_local and not listed.is_hard and names is None
     native: list[tuple[str, int]] = []
     described: dict[str, Mapping[str, Any]] = {}
     units: dict[tuple[Any, ...], list[dict[str, Any]]] = {}

@@ -29,6 +29,7 @@ from core.messages import told
 from core.model.references import Field, Schema
 from core.spark.read.paimon import arrow_files, data_evolution, jvm_types, python_files, shredded_maps, unread_options
 from core.spark.session.gateway import scala_object
+from core.spark.session.session import is_connect
 from core.storage.store import Store
 
 _PARTITION = "__partition_{}"  # names inside the relation; no table column can collide with what it selects
@@ -137,7 +138,7 @@ def stored(
 
 def by_jvm(store: Store, form: str, written: Schema, schema: Schema) -> bool:
     """True if the JVM's own readers read such files correctly; others are read in Python."""
-    if not store.is_local or form not in _NATIVE or not schema_evolution.widens_all(written, schema):
+    if is_connect() or not store.is_local or form not in _NATIVE or not schema_evolution.widens_all(written, schema):
         return False
     if any(shredded_maps.is_on(each, field.name) for each in (written, schema) for field in _physical(each, schema)):
         return False  # whose maps may be stored in parts

@@ -59,15 +59,6 @@ def test_which_place_names_the_cluster(variables: pytest.MonkeyPatch, tmp_path: 
         sessions._merged(None)
 
 
-def test_connect_is_refused_with_the_way_out(variables: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    variables.setenv("SPARK_REMOTE", "sc://host")
-    with pytest.raises(Unsupported, match="SPARK_REMOTE=sc://host names Spark Connect") as refused:
-        sessions._merged(None)
-    assert "SPARK_MASTER" in str(refused.value.remedy)
-    variables.setenv("SPARK_MASTER", "local[*]")
-    assert sessions._merged(None) == {"spark.master": "local[*]"}
-
-
 def test_credentials_are_sent_to_a_cluster_only(variables: pytest.MonkeyPatch) -> None:
     variables.setenv("AWS_SECRET_ACCESS_KEY", "hush")
     variables.setenv("AWS_PROFILE", "mine")

@@ -1,0 +1,251 @@
+"""Spark Connect: rows are read, merged and computed on a server; statements are checked here.
+
+Invariants:
+- A client of Spark Connect cannot look at a plan before it runs. So a Spark of this process, of the same version,
+  parses and analyzes each statement over empty stand-ins of the views (core/spark/sql/guard.py), and only a text that
+  passed is sent. The server's session has the settings of the one that checked: what the server's operator set for SQL
+  is unset.
+- A session of the server is used by one query and released after it. Its tasks get our code, and the variables by which
+  stores' clients find credentials, as one file of the session; nothing has to be installed there but other packages.
+- The address may contain a token. Only `shown` is for people.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import tempfile
+import threading
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+import pyspark
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from core.errors import Invalid, SnapscopeError, Unsupported
+from core.installation import extra_command
+from core.messages import told
+from core.spark.session import cluster
+from core.spark.session.task_errors import error_text
+
+VARIABLE = "SPARK_REMOTE"
+ADDRESS, MASTER = "spark.remote", "spark.master"
+CASE = "spark.sql.caseSensitive"
+_ENABLED = "SPARK_CONNECT_MODE_ENABLED"  # by which pyspark.sql.functions know whose columns to make
+_OF_START = ("spark.sql.catalogImplementation", "spark.sql.warehouse.dir")
+_OF_MACHINE = ("spark.sql.shuffle.partitions", "spark.sql.limit.initialNumPartitions")  # numbers of its cores
+_KEPT = (  # the operator's, which decide how fast answers come, and not what they are
+    "spark.sql.shuffle.partitions",
+    "spark.sql.adaptive.",
+    "spark.sql.autoBroadcastJoinThreshold",
+    "spark.sql.files.maxPartitionBytes",
+)
+_RETRIES = 3  # pyspark's own policy waits for ten minutes
+_ROWS = 1 << 16  # enough that every partition has some
+
+
+class Server:
+    """A Connect server: a session that has our code and settings, and is cloned for each query."""
+
+    def __init__(self, address: str, settings: Mapping[str, str], asked: Mapping[str, str]) -> None:
+        """`settings`: all that the checking Spark has; `asked`: those of them that were asked for."""
+        left = {*_OF_START, *(name for name in _OF_MACHINE if name not in asked)}
+        self.address = address
+        self._settings = {
+            name: value for name, value in settings.items() if name.startswith("spark.sql.") and name not in left
+        }
+        self._lock = threading.Lock()
+        self._model: Any = None
+        self._cores = 0
+
+    def model(self, checker: SparkSession) -> Any:
+        """The session that others are clones of; opened on the first call.
+
+        Raises Unsupported if the server cannot be used, Invalid if it does not answer.
+        """
+        with self._lock:
+            if self._model is None:
+                self._model = self._opened()
+            _paired[self._model] = checker, self
+            return self._model
+
+    def session(self, checker: SparkSession) -> Any:
+        """A session for one query; `checker` checks its statements. A server that was restarted is connected anew."""
+        model = self.model(checker)
+        try:
+            made = model.cloneSession()
+        except Exception:  # noqa: BLE001 - pyspark's and gRPC's; the second time it is told
+            self.close()
+            model = self.model(checker)
+            try:
+                made = model.cloneSession()
+            except Exception as error:
+                raise _refused(error, shown(self.address)) from error
+        _ready(made)
+        _paired[made] = checker, self
+        return made
+
+    def cores(self, session: Any) -> int:
+        """How many tasks the server runs at a time, as far as it tells: the partitions that it makes of a range."""
+        if not self._cores:
+            from pyspark.sql import functions as F
+
+            parts = session.range(_ROWS).select(F.spark_partition_id().alias("p")).agg(F.max("p").alias("p"))
+            self._cores = int(parts.toArrow()["p"][0].as_py()) + 1
+        return self._cores
+
+    def close(self) -> None:
+        """Release the session on the server, if it still answers."""
+        with self._lock:
+            model, self._model, self._cores = self._model, None, 0
+        if model is not None:
+            release(model)
+
+    def _opened(self) -> Any:
+        where = shown(self.address)
+        try:
+            from pyspark.sql.connect.session import SparkSession as Remote
+        except ImportError as error:
+            raise Unsupported(
+                "Spark Connect needs packages that are not installed: {said}",
+                said=error_text(error),
+                remedy=told("Install them: {command}", command=extra_command("connect")),
+            ) from error
+        try:
+            session: Any = Remote.builder.remote(self.address).create()
+            _ready(session)
+            theirs = str(session.version)
+            if theirs.split(".")[:2] != pyspark.__version__.split(".")[:2]:
+                raise Unsupported(
+                    "{where} runs Spark {theirs}, and statements are checked with Spark {ours}.",
+                    where=where,
+                    theirs=theirs,
+                    ours=pyspark.__version__,
+                    remedy=told("Use a server of Spark {ours}.", ours=".".join(pyspark.__version__.split(".")[:2])),
+                )
+            _settle(session, self._settings)
+            with tempfile.TemporaryDirectory(prefix="snapscope-") as private:  # readable only by us
+                session.addArtifacts(str(cluster.zipped(Path(private), cluster.sent())), pyfile=True)
+        except SnapscopeError:
+            raise
+        except Exception as error:  # pyspark, gRPC and its parsing of an address raise anything
+            raise _refused(error, where) from error
+        os.environ[_ENABLED] = "1"
+        return session
+
+
+_paired: WeakKeyDictionary[Any, tuple[SparkSession, Server]] = WeakKeyDictionary()
+
+
+def placed(usual: Mapping[str, str], chosen: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """The settings of all places, of which later ones win; also over the cluster or server that an earlier one names.
+
+    `$SPARK_REMOTE` comes before all of them. `usual`: of Spark's own places, which are not meant for us. Raises
+    Unsupported for a chosen setting that a server takes at its own start only.
+    """
+    address = os.environ.get(VARIABLE, "").strip()
+    found = {ADDRESS: address} if address else {}
+    for place in (usual, chosen, own):
+        if MASTER in place:
+            found.pop(ADDRESS, None)
+        if ADDRESS in place:
+            found.pop(MASTER, None)
+        found |= place
+    if ADDRESS not in found:
+        return found
+    if MASTER in found:
+        raise Invalid(
+            "`{remote}` and `{master}` both name where Spark runs.",
+            remote=ADDRESS,
+            master=MASTER,
+            remedy="Set one of them.",
+        )
+    for name in {**chosen, **own}:
+        if name.startswith("spark.") and name != ADDRESS and not name.startswith(("spark.sql.", "spark.driver.")):
+            raise Unsupported(
+                "`{name}` cannot be set for a session of {where}.",
+                name=name,
+                where=shown(found[ADDRESS]),
+                remedy="Set it where the Connect server is started, or leave it out here.",
+            )
+    ours = {*chosen, *own, ADDRESS}
+    return {name: value for name, value in found.items() if name in ours}
+
+
+def is_remote(session: Any) -> bool:
+    """Whether a session is one of a Connect server."""
+    return session in _paired
+
+
+def checker(session: SparkSession) -> SparkSession:
+    """The session that checks the statements of this one, and resolves names as it does; itself if it is classic."""
+    if (pair := _paired.get(session)) is None:
+        return session
+    pair[0].conf.set(CASE, str(session.conf.get(CASE)))
+    return pair[0]
+
+
+def cores(session: SparkSession) -> int:
+    """How many tasks run at a time."""
+    if (pair := _paired.get(session)) is None:
+        return session.sparkContext.defaultParallelism
+    return pair[1].cores(session)
+
+
+def release(session: Any) -> None:
+    """End a session on the server, and its connection."""
+    with contextlib.suppress(Exception):  # the server ends it by itself, an hour later
+        session.client.release_session()
+    with contextlib.suppress(Exception):
+        session.client._channel.close()  # its `close` ends what all sessions share
+
+
+def forget() -> None:
+    """Let pyspark's functions make columns of a Spark of this process again."""
+    os.environ.pop(_ENABLED, None)
+
+
+def shown(address: str) -> str:
+    """An address without its parameters, of which one is a token."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def _refused(error: Exception, where: str) -> SnapscopeError:
+    return cluster.failure(str(error), where) or Invalid(
+        "{where} did not open a session. {said}", where=where, said=error_text(error), remedy=cluster.AGAIN
+    )
+
+
+def _ready(session: Any) -> None:
+    """Make a session's calls fail soon if nothing answers, and the end of this process make none."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")  # it is raised, too
+    session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+    atexit.unregister(session.client._cleanup_ml_cache)  # of machine learning, which is not used here
+
+
+def _settle(session: Any, settings: Mapping[str, str]) -> None:
+    """Give a session of the server our settings for SQL, and no other that can be changed."""
+    for name in session.conf.getAll:
+        is_open = name.startswith("spark.sql.") and name not in settings and not name.startswith(_KEPT)
+        if is_open and session.conf.isModifiable(name):
+            session.conf.unset(name)
+    for name, value in settings.items():
+        try:
+            session.conf.set(name, value)
+        except PySparkException as error:
+            raise Unsupported(
+                "The Connect server does not let a session set `{name}={value}`. {said}",
+                name=name,
+                value=value,
+                said=error_text(error),
+                remedy="Set it where the server is started, or leave it out here.",
+            ) from error
