@@ -35,8 +35,8 @@ import os
 for name, value in {variables!r}.items():
     os.environ.setdefault(name, value)
 """
-AGAIN = told("Check that the cluster is running and has free workers, then run it again.")
-_ASK_SERVER = told("Check the server's address, its token and that it is running, then run it again.")
+_AGAIN = told("Check that the cluster is running and has free workers, then run it again.")
+ASK_SERVER = told("Check the server's address, its token and that it is running, then run it again.")
 _LOGS = told("Run it again. If that fails too, look at the workers' logs, or give them more spark.executor.memory.")
 
 
@@ -117,22 +117,18 @@ def ended(text: str, master: str) -> SnapscopeError | None:
     if said := re.search(r'status = StatusCode\.(\w+)\s+details = "([^"\n]*)', text):
         if said[1] in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"):
             return Invalid(
-                "{master} does not answer: {why}.", master=master, why=said[2].strip(" ."), remedy=_ASK_SERVER
+                "{master} does not answer: {why}.", master=master, why=said[2].strip(" ."), remedy=ASK_SERVER
             )
-        return Invalid(
-            "{master} refused: {why}.", master=master, why=said[2].strip(" .") or said[1], remedy=_ASK_SERVER
-        )
+        return Invalid("{master} refused: {why}.", master=master, why=said[2].strip(" .") or said[1], remedy=ASK_SERVER)
     if lost := re.search(r"\[INVALID_HANDLE\.SESSION_\w+\] ([^\n]+?)(?: SQLSTATE|\n|$)", text):
-        return Invalid(
-            "{master} ended this session: {why}.", master=master, why=lost[1].strip(" ."), remedy=_ASK_SERVER
-        )
+        return Invalid("{master} ended this session: {why}.", master=master, why=lost[1].strip(" ."), remedy=ASK_SERVER)
     if reason := re.search(r"Application has been killed\. Reason: ([^\n]+)|(All masters are unresponsive)", text):
         why = reason[1] or reason[2]
     elif re.search(r"SparkContext was shut ?down|stopped SparkContext|SparkContext has been shutdown", text):
         why = told("the session was stopped")
     else:
         return None
-    return Invalid("{master} ended this session: {why}.", master=master, why=why.strip(" .!"), remedy=AGAIN)
+    return Invalid("{master} ended this session: {why}.", master=master, why=why.strip(" .!"), remedy=_AGAIN)
 
 
 def unseen(error: SnapscopeError, master: str) -> SnapscopeError:

@@ -86,7 +86,7 @@ class Server:
             try:
                 made = model.cloneSession()
             except Exception as error:
-                raise _refused(error, shown(self.address)) from error
+                raise self._refused(error) from error
         _ready(made)
         _paired[made] = checker, self
         return made
@@ -135,9 +135,17 @@ class Server:
         except SnapscopeError:
             raise
         except Exception as error:  # pyspark, gRPC and its parsing of an address raise anything
-            raise _refused(error, where) from error
+            raise self._refused(error) from error
         os.environ[_ENABLED] = "1"
         return session
+
+    def _refused(self, error: Exception) -> SnapscopeError:
+        where = shown(self.address)
+        text = str(error).replace(self.address, where)
+        return cluster.failure(text, where) or Invalid(
+            "{where} did not open a session. {said}", where=where, said=error_text(RuntimeError(text)),
+            remedy=cluster.ASK_SERVER,
+        )  # fmt: skip
 
 
 _paired: WeakKeyDictionary[Any, tuple[SparkSession, Server]] = WeakKeyDictionary()
@@ -215,12 +223,6 @@ def shown(address: str) -> str:
     """An address without its parameters, of which one is a token."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-
-
-def _refused(error: Exception, where: str) -> SnapscopeError:
-    return cluster.failure(str(error), where) or Invalid(
-        "{where} did not open a session. {said}", where=where, said=error_text(error), remedy=cluster.AGAIN
-    )
 
 
 def _ready(session: Any) -> None:
