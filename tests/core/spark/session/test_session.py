@@ -106,7 +106,6 @@ def test_an_argument_takes_precedence_over_the_environment(monkeypatch: pytest.M
         ),
         ("spark.sql.session.timeZone", "Europe/Oslo", Invalid, "` cannot be set: correct answers need"),
         ("spark.sql.variable.substitute", "true", Invalid, "` cannot be set: correct answers need"),
-        ("spark.remote", "sc://host", Unsupported, "asks for Spark Connect"),
         ("spark.api.mode", "connect", Unsupported, "asks for Spark Connect"),
     ],
 )
