@@ -53,6 +53,7 @@ def made(kinds: list[str], held: list[set[int]], sizes: list[int]) -> History:
     objects = pa.table(
         {
             "path": pa.array([f"f{number}" for number in range(len(held))], pa.string()),
+            "kind": pa.array(["data"] * len(held), pa.string()),
             "bytes": pa.array(sizes, pa.int64()),
             "ours": pa.array([True] * len(held), pa.bool_()),
         }
