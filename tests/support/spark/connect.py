@@ -68,6 +68,7 @@ from core.spark.read.removed_points import resolved
 from core.spark.diff.rows import row_diff
 from core.spark.query.query import query
 from core.table import open_table
+from tests.support.spark.planned import planned
 
 def diff(table, a, b):
     history = table.history()
@@ -86,6 +87,8 @@ for line in sys.stdin:
     try:
         if "diff" in asked:
             said = diff(table, *asked["diff"])
+        elif "plan" in asked:
+            said = planned(table)
         elif "append" in asked:
             said = append(table)
         else:

@@ -168,6 +168,7 @@ from core.spark.query.query import query
 from core.spark.session import session as sessions
 from core import spark_settings
 from core.errors import SnapscopeError
+from tests.support.spark.planned import planned
 
 table = open_table(sys.argv[1])
 
@@ -179,29 +180,13 @@ def ask(sql, **more):
         said = {"error": type(error).__name__, "message": error.message, "remedy": error.remedy}
     print(json.dumps(said), flush=True)
 
-summed = []
-
-def plan():
-    from core.model.actions import Expire
-    from core.spark.metadata import history
-    whole = table.history()
-    if not summed:
-        summed.append(history.build(sessions.get(), table, whole.heads, entries=100))
-    change, now_ms = Expire(retain_max=1, retain_min=1), 1_790_000_000_000
-    try:
-        plans = [table.preview_deletion(change, now_ms, each) for each in (summed[0], whole)]
-        said = {"parts": summed[0].parts, "frees": len(plans[0].frees), "equal": plans[0] == plans[1]}
-    except SnapscopeError as error:
-        said = {"error": error.message}
-    print(json.dumps(said), flush=True)
-
 for line in sys.stdin:
     asked = json.loads(line)
     if "settings" in asked:
         sessions.stop()
         spark_settings.of_environment = lambda chosen=asked["settings"]: chosen
     elif "plan" in asked:
-        plan()
+        print(json.dumps(planned(table)), flush=True)
     else:
         ask(**asked)
 """

@@ -189,6 +189,14 @@ def test_versions_are_compared(spark: SparkSession, client: Client) -> None:
 
 
 @pytest.mark.slow
+def test_metadata_is_read_there(client: Client) -> None:
+    said = client.ask(KEYED, plan=True)
+    assert said.get("equal"), said
+    assert said["parts"] > 1
+    assert said["frees"] > 20
+
+
+@pytest.mark.slow
 def test_what_connect_cannot_do_says_what_can(client: Client) -> None:
     said = client.ask(KEYED, append=True)
     assert said["error"] == "Unsupported"
