@@ -45,7 +45,9 @@ def unexpected(kind: str, reference: str) -> str:
 
 
 def moved(table: str) -> str:
-    return _("The table {table} no longer exists here: it was moved or deleted after it was listed.", table=table)
+    return _(
+        "There is no table {table} here. It was moved or deleted, or the link has another name for it.", table=table
+    )
 
 
 MOVED_NEXT = N_("Press Refresh to list the warehouse again, or choose another table.")

@@ -17,7 +17,7 @@ WAITED_FOR_WRITERS = N_("Waited for running writers")
 READ_AGAIN_BEFORE = N_("Reading all references again")
 VERIFY = N_("Verify")
 VERIFYING = N_("Verifying")
-DONE, NOW, NEXT_STEP = "done", "now", "next"
+DONE, NOW, AHEAD = "done", "now", "next"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ def run_steps(now: RunState) -> list[tuple[str, str]]:
     if now.is_deleting:
         is_all = now.done >= now.total
         files = (DONE if is_all else NOW, deleted_of(now.done, now.total))
-        last = (NOW, _(VERIFYING)) if is_all else (NEXT_STEP, _(VERIFY))
+        last = (NOW, _(VERIFYING)) if is_all else (AHEAD, _(VERIFY))
         return [(DONE, _(REFERENCES_REMOVED)), (DONE, _(WAITED_FOR_WRITERS)), files, last]
     if not now.total:
         return [(NOW, _(REMOVE_REFERENCES))]
-    rest = [(NEXT_STEP, delete_files(now.total)), (NEXT_STEP, _(VERIFY))]
+    rest = [(AHEAD, delete_files(now.total)), (AHEAD, _(VERIFY))]
     if now.waits_s is None:
-        return [(NOW, _(REMOVE_REFERENCES)), (NEXT_STEP, _(WAIT_FOR_WRITERS)), *rest]
+        return [(NOW, _(REMOVE_REFERENCES)), (AHEAD, _(WAIT_FOR_WRITERS)), *rest]
     waits = waiting(now.waits_s) if now.waits_s > 0 else _(READ_AGAIN_BEFORE)
     return [(DONE, _(REFERENCES_REMOVED)), (NOW, waits), *rest]

@@ -32,7 +32,7 @@ SENTENCES = {
     ),
     "unreadable manifest": "1 file could not be read, so totals marked ≥ are lower bounds.",
     "table moved while viewing": (
-        "The table default.orders no longer exists here: it was moved or deleted after it was listed."
+        "There is no table default.orders here. It was moved or deleted, or the link has another name for it."
     ),
     "10,000 snapshots": (
         "10,000 snapshots exceed 2,000: the timeline shows the number of commits per time "

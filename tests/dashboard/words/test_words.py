@@ -42,6 +42,8 @@ def names(tree: ast.Module) -> Iterator[str]:
                 yield name
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 yield name
+            case ast.Assign(targets=[ast.Tuple(elts=several)]):
+                yield from (each.id for each in several if isinstance(each, ast.Name))
 
 
 def sentences(tree: ast.Module) -> Iterator[str]:
