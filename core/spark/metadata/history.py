@@ -6,7 +6,8 @@ its own, which a task keeps on its disk. What a part answers is added up here. S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -18,7 +19,7 @@ from pyspark.serializers import CPickleSerializer
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from core.errors import Unsupported
+from core.errors import Conflict, Unsupported
 from core.formats.parts import Builder, Facts, Manifests, Reader, divided
 from core.model import history as histories
 from core.model import intervals
@@ -41,7 +42,7 @@ _BATCH_BYTES = 16 << 20  # of manifests that are decoded together
 _ROWS = "part int, kind string, content binary"
 _SCHEMA = pa.schema([("part", pa.int32()), ("kind", pa.string()), ("content", pa.binary())])
 _FACTS, _ENTRIES, _NONE = "facts", "entries", "none"
-_SUMS, _OBJECTS, _HELD = "sums", "objects", "held"
+_SUMS, _OBJECTS, _HELD, _MARK = "sums", "objects", "held", "mark"
 _PICKLED = CPickleSerializer()  # what Spark sends values with itself
 Batches = Iterable[pa.RecordBatch]
 T = TypeVar("T")
@@ -49,9 +50,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SparkHistory(HistorySummary):
-    """What Spark sums up of the parts of a history, which it keeps until `close`."""
+    """What Spark sums up of the parts of a history, which it keeps until `close`.
 
-    parts: int
+    marks: a checksum of each part. Spark builds a part again that was lost with its executor; if the table has changed
+    meanwhile, the new one differs, and nothing is answered from it.
+    """
+
+    marks: Mapping[int, bytes] = field(repr=False)
     merged: Shapes = field(repr=False)
     sums: Totals = field(repr=False)
     made: DataFrame | None = field(repr=False)
@@ -99,6 +104,10 @@ class SparkHistory(HistorySummary):
 
         return frozenset(path for own in self._asked(answer, _OBJECTS) for path in own)
 
+    @property
+    def parts(self) -> int:
+        return len(self.marks)
+
     def split(self, holders: tuple[Holder, ...], first: Ints) -> SparkHistory:
         runs = self.merged.runs.split(first)
         return replace(self, holders=holders, merged=replace(self.merged, runs=runs), made=None)
@@ -114,10 +123,26 @@ class SparkHistory(HistorySummary):
 
         def run(batches: Batches) -> Iterator[pa.RecordBatch]:
             for part, rows in _by_part(batches).items():
-                yield _row(part, _SUMS, _PICKLED.dumps(answer(dict(rows))))
+                own = dict(rows)
+                yield _row(part, _SUMS, _PICKLED.dumps((part, own[_MARK], answer(own))))
 
-        asked = self.made.where(F.col("kind").isin(*kinds)).mapInArrow(run, _ROWS)
-        return (_PICKLED.loads(each) for each in _contents(asked))
+        asked = self.made.where(F.col("kind").isin(_MARK, *kinds)).mapInArrow(run, _ROWS)
+        for content in _contents(asked):
+            part, mark, found = _PICKLED.loads(content)
+            if mark != self.marks[part]:
+                raise _lost(self.heads.location)
+            yield found
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """What building a part tells: the entries that it was built from, its checksum, and its sums."""
+
+    part: int
+    rows: int
+    mark: bytes
+    shapes: Shapes
+    totals: Totals
 
 
 def lasting(table: Table, *, changelogs: bool = False) -> SparkHistory:
@@ -148,30 +173,39 @@ def build(
         decoded = _decoded(spark, given.reader(), manifests, parts).persist(StorageLevel.DISK_ONLY)
         kept.append(decoded)
         facts: list[Facts] = []
+        rows = 0
         for content in _contents(decoded.where(F.col("kind") == _FACTS)):
-            facts += _PICKLED.loads(content)
+            some, count = _PICKLED.loads(content)
+            facts, rows = [*facts, *some], rows + count
         frame = given.frame(sorted(facts, key=lambda each: each.manifest))
         made = _made(spark, frame.builder(), decoded, parts).persist(StorageLevel.DISK_ONLY)
         kept.append(made)
-        told = [_PICKLED.loads(content) for content in _contents(made.where(F.col("kind") == _SUMS))]
-        sums: list[tuple[Shapes, Totals]] = told
-    except BaseException as error:
-        for each in kept:
-            each.unpersist()
-        if isinstance(error, Exception):
-            raise refusal(error) from error
+        sums: list[_Sums] = [_PICKLED.loads(content) for content in _contents(made.where(F.col("kind") == _SUMS))]
+        if sum(each.rows for each in sums) != rows:
+            raise _lost(table.location)
+    except BaseException:
+        for frame_ in kept:
+            frame_.unpersist()
         raise
     decoded.unpersist()
-    totals = Totals(*(np.sum(each, axis=0) for each in zip(*(_columns(total) for _, total in sums), strict=True)))
+    totals = Totals(*(np.sum(each, axis=0) for each in zip(*(_columns(each.totals) for each in sums), strict=True)))
     return SparkHistory(
         heads=frame.heads,
         holders=frame.holders,
         incomplete=frame.problems(totals),
         warnings=frame.warnings,
-        parts=parts,
-        merged=intervals.merged([shapes for shapes, _ in sums], len(frame.holders)),
+        marks={each.part: each.mark for each in sums},
+        merged=intervals.merged([each.shapes for each in sums], len(frame.holders)),
         sums=totals,
         made=made,
+    )
+
+
+def _lost(location: str) -> Conflict:
+    return Conflict(
+        "Spark lost some of the metadata that it had read, and the table has changed since.",
+        path=location,
+        remedy="Try again.",
     )
 
 
@@ -186,7 +220,7 @@ def _decoded(spark: SparkSession, reader: Reader, manifests: Manifests, parts: i
         for some in _batches(batches):
             with forwarding_errors():
                 facts, rows, of = reader.entries(some, parts)
-            yield _row(-1, _FACTS, _PICKLED.dumps(facts))
+            yield _row(-1, _FACTS, _PICKLED.dumps((facts, len(rows))))
             for part, own in divided(rows, of):
                 yield _row(part, _ENTRIES, _content(own))
 
@@ -224,11 +258,13 @@ def _made(spark: SparkSession, builder: Builder, decoded: DataFrame, parts: int)
             tables = [_table(content) for kind, content in rows if kind == _ENTRIES]
             with forwarding_errors():
                 history = builder.part(tables, part, parts)
-            yield _row(
-                part, _SUMS, _PICKLED.dumps((intervals.merged([history.shapes], len(history.holders)), history.totals))
-            )
-            yield _row(part, _OBJECTS, _content(history.objects))
-            yield _row(part, _HELD, _PICKLED.dumps(history.held))
+            objects, held = _content(history.objects), _PICKLED.dumps(history.held)
+            mark = hashlib.blake2b(objects + held).digest()
+            shapes = intervals.merged([history.shapes], len(history.holders))
+            received = sum(len(each) for each in tables)
+            yield _row(part, _SUMS, _PICKLED.dumps(_Sums(part, received, mark, shapes, history.totals)))
+            for kind, content in ((_OBJECTS, objects), (_HELD, held), (_MARK, mark)):
+                yield _row(part, kind, content)
 
     # Each part is built even if no entry names one of its objects: lists and documents are objects, too.
     every = spark.createDataFrame(

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from core.analysis import storage_cost
 from core.cli import main
-from core.errors import SnapscopeError, Unsupported
+from core.errors import Conflict, SnapscopeError, Unsupported
 from core.model.actions import Change, DeleteTags, Expire
 from core.model.history import History, HistorySummary
 from core.model.plan import Plan
@@ -107,6 +107,22 @@ def test_a_manifest_that_cannot_be_read(spark: SparkSession, tmp_path: Path) -> 
     table = four_commits(tmp_path / "t")
     (table.root / manifest_of(table, 2)).write_bytes(b"no manifest")
     agrees(spark, open_table(str(table.root)), 4)
+
+
+def test_parts_that_are_built_again_from_a_changed_table(spark: SparkSession, tmp_path: Path) -> None:
+    """As after the loss of an executor, while others expired a snapshot: its manifest is not there any more."""
+    table = four_commits(tmp_path / "t")
+    opened = open_table(str(table.root))
+    found = on_spark.build(spark, opened, opened.heads(), entries=4)
+    assert found.made is not None
+    found.made.unpersist(blocking=True)
+    change = Expire(retain_max=3, retain_min=1)
+    plan = opened.preview_deletion(change, NOW_MS, found)
+    assert plan == opened.preview(change, NOW_MS)
+    found.made.unpersist(blocking=True)
+    (table.root / manifest_of(table, 2)).unlink()
+    with pytest.raises(Conflict, match="Spark lost some of the metadata that it had read, and the table has changed"):
+        opened.preview_deletion(change, NOW_MS, found)
 
 
 def test_a_plan_that_would_name_too_many_files(
