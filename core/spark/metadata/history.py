@@ -38,7 +38,7 @@ ENTRIES = 250_000
 MOST_FREED = 2_000_000
 """Files that a plan may free: it names each."""
 
-_BATCH_BYTES = 16 << 20  # of manifests that are decoded together
+_BATCH_BYTES = 4 << 20  # of manifests that are decoded together: some 100,000 entries
 _ROWS = "part int, kind string, content binary"
 _SCHEMA = pa.schema([("part", pa.int32()), ("kind", pa.string()), ("content", pa.binary())])
 _FACTS, _ENTRIES, _NONE = "facts", "entries", "none"
