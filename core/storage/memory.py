@@ -33,7 +33,7 @@ def require(claimed: Ints, sizes: Ints, bytes_each: int, location: str) -> None:
 
     `claimed` are the entries of each manifest by its list, which may be wrong, and `sizes` its bytes.
     """
-    entries = int(np.minimum(claimed, sizes // _LEAST_PACKED).sum())
+    entries = int(possible(claimed, sizes).sum())
     needed = entries * bytes_each
     if needed <= SMALL or (left := available()) is None or needed <= left:
         return
@@ -49,6 +49,11 @@ def require(claimed: Ints, sizes: Ints, bytes_each: int, location: str) -> None:
             "engine."
         ),
     )
+
+
+def possible(claimed: Ints, sizes: Ints) -> Ints:
+    """Entries of manifests, at most as many as fit into their sizes in bytes."""
+    return np.minimum(claimed, sizes // _LEAST_PACKED)
 
 
 def available() -> int | None:

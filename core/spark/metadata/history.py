@@ -6,6 +6,7 @@ its own, which a task keeps on its disk. What a part answers is added up here. S
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,9 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from py4j.protocol import Py4JError
 from pyspark import StorageLevel
+from pyspark.errors import PySparkException
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -115,7 +118,7 @@ class SparkHistory(HistorySummary):
     def close(self) -> None:
         """Let Spark forget the parts."""
         if self.made is not None:
-            self.made.unpersist()
+            _forget(self.made)
 
     def _asked(self, answer: Callable[[dict[str, bytes]], T], *kinds: str) -> Iterator[T]:
         """Yield what each part answers, given its contents of these kinds."""
@@ -184,10 +187,10 @@ def build(
         if sum(each.rows for each in sums) != rows:
             raise _lost(table.location)
     except BaseException:
-        for frame_ in kept:
-            frame_.unpersist()
+        for each in kept:
+            _forget(each)
         raise
-    decoded.unpersist()
+    _forget(decoded)
     totals = Totals(*(np.sum(each, axis=0) for each in zip(*(_columns(each.totals) for each in sums), strict=True)))
     return SparkHistory(
         heads=frame.heads,
@@ -199,6 +202,12 @@ def build(
         sums=totals,
         made=made,
     )
+
+
+def _forget(frame: DataFrame) -> None:
+    """Let Spark forget a frame, unless it has ended: why, is told by whoever asked it."""
+    with contextlib.suppress(Py4JError, PySparkException, OSError):
+        frame.unpersist()
 
 
 def _lost(location: str) -> Conflict:

@@ -32,8 +32,9 @@ _SENT = (  # variables by which stores' clients find credentials, and our own ti
 _SET = """
 import os
 
-for name, value in {variables!r}.items():
-    os.environ.setdefault(name, value)
+for name in {replaced!r}:
+    os.environ.pop(name, None)
+os.environ |= {variables!r}
 """
 _AGAIN = told("Check that the cluster is running and has free workers, then run it again.")
 ASK_SERVER = told("Check the server's address, its token and that it is running, then run it again.")
@@ -56,14 +57,18 @@ def send_code(context: Any, folder: Path) -> None:
 
 
 def zipped(folder: Path, variables: Mapping[str, str]) -> Path:
-    """Our code as a zip file in this directory; what imports it gets these variables, unless it has them."""
+    """Our code as a zip file in this directory; what imports it gets these variables, in the place of its own."""
     root = Path(core.__file__).parent
     path = folder / "snapscope.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
         for file in sorted(root.rglob("*.py")):
             content = file.read_bytes()
             if variables and file == root / "__init__.py":
-                content += _SET.format(variables=dict(variables)).encode()
+                groups = {name.partition("_")[0] for name in variables}
+                replaced = [
+                    name for name in _SENT if name.partition("_")[0] in groups
+                ]  # those of one store go together
+                content += _SET.format(replaced=replaced, variables=dict(variables)).encode()
             entry = zipfile.ZipInfo(file.relative_to(root.parent).as_posix())
             entry.external_attr = (stat.S_IFREG | 0o644) << 16
             made.writestr(entry, content, zipfile.ZIP_DEFLATED)

@@ -15,13 +15,13 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import tempfile
 import threading
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import pyspark
@@ -46,6 +46,12 @@ _KEPT = (  # the operator's, which decide how fast answers come, and not what th
     "spark.sql.autoBroadcastJoinThreshold",
     "spark.sql.files.maxPartitionBytes",
 )
+_CATALOG = "spark.sql.catalog."  # no statement that is checked names one, and some contain credentials
+_ANSI, _OF_CLONES = "spark.sql.ansi.enabled", "spark.sql.legacy.sessionInitWithConfigDefaults"
+_FORM = re.compile(
+    r"sc://(?P<server>(?:\[[0-9A-Fa-f:.]+\]|[^\s/;:@?#\[\]]+)(?::\d{1,5})?)(?:/(?P<parameters>(?:;[^;]*)*))?"
+)
+_RELEASE_S = 2.0
 _RETRIES = 3  # pyspark's own policy waits for ten minutes
 _ROWS = 1 << 16  # enough that every partition has some
 
@@ -58,20 +64,25 @@ class Server:
         left = {*_OF_START, *(name for name in _OF_MACHINE if name not in asked)}
         self.address = address
         self._settings = {
-            name: value for name, value in settings.items() if name.startswith("spark.sql.") and name not in left
+            name: value
+            for name, value in settings.items()
+            if name.startswith("spark.sql.") and not name.startswith(_CATALOG) and name not in left
         }
         self._lock = threading.Lock()
         self._model: Any = None
         self._cores = 0
 
     def model(self, checker: SparkSession) -> Any:
-        """The session that others are clones of; opened on the first call.
+        """The session that others are clones of; opened on the first call, and again if the server has ended it.
 
         Raises Unsupported if the server cannot be used, Invalid if it does not answer.
         """
         with self._lock:
+            if self._model is not None and not _is_there(self._model):
+                release(self._model)
+                self._model, self._cores = None, 0
             if self._model is None:
-                self._model = self._opened()
+                self._model = self._opened(checker)
             _paired[self._model] = checker, self
             return self._model
 
@@ -81,7 +92,6 @@ class Server:
         try:
             made = model.cloneSession()
         except Exception:  # noqa: BLE001 - pyspark's and gRPC's; the second time it is told
-            self.close()
             model = self.model(checker)
             try:
                 made = model.cloneSession()
@@ -102,12 +112,11 @@ class Server:
 
     def close(self) -> None:
         """Release the session on the server, if it still answers."""
-        with self._lock:
-            model, self._model, self._cores = self._model, None, 0
+        model, self._model, self._cores = self._model, None, 0
         if model is not None:
             release(model)
 
-    def _opened(self) -> Any:
+    def _opened(self, checker: SparkSession) -> Any:
         where = shown(self.address)
         try:
             from pyspark.sql.connect.session import SparkSession as Remote
@@ -117,8 +126,9 @@ class Server:
                 said=error_text(error),
                 remedy=told("Install them: {command}", command=extra_command("connect")),
             ) from error
+        session: Any = None
         try:
-            session: Any = Remote.builder.remote(self.address).create()
+            session = Remote.builder.remote(self.address).create()
             _ready(session)
             theirs = str(session.version)
             if theirs.split(".")[:2] != pyspark.__version__.split(".")[:2]:
@@ -129,13 +139,21 @@ class Server:
                     ours=pyspark.__version__,
                     remedy=told("Use a server of Spark {ours}.", ours=".".join(pyspark.__version__.split(".")[:2])),
                 )
-            _settle(session, self._settings)
+            if str(session.conf.get(_OF_CLONES, "false")) == "true":
+                raise Unsupported(
+                    "{where} was started with {setting}=true, so its settings would replace ours.",
+                    where=where,
+                    setting=_OF_CLONES,
+                    remedy="Start it without this setting.",
+                )
+            # The default of ANSI follows a variable of each JVM's environment.
+            _settle(session, {_ANSI: str(checker.conf.get(_ANSI)), **self._settings}, where)
             with tempfile.TemporaryDirectory(prefix="snapscope-") as private:  # readable only by us
                 session.addArtifacts(str(cluster.zipped(Path(private), cluster.sent())), pyfile=True)
-        except SnapscopeError:
-            raise
-        except Exception as error:  # pyspark, gRPC and its parsing of an address raise anything
-            raise self._refused(error) from error
+        except Exception as error:  # pyspark and gRPC raise anything
+            if session is not None:
+                release(session)
+            raise (error if isinstance(error, SnapscopeError) else self._refused(error)) from error
         os.environ[_ENABLED] = "1"
         return session
 
@@ -158,7 +176,7 @@ def placed(usual: Mapping[str, str], chosen: Mapping[str, str], own: Mapping[str
     Unsupported for a chosen setting that a server takes at its own start only.
     """
     address = os.environ.get(VARIABLE, "").strip()
-    found = {ADDRESS: address} if address else {}
+    found = {ADDRESS: address} if address else dict[str, str]()
     for place in (usual, chosen, own):
         if MASTER in place:
             found.pop(ADDRESS, None)
@@ -174,6 +192,7 @@ def placed(usual: Mapping[str, str], chosen: Mapping[str, str], own: Mapping[str
             master=MASTER,
             remedy="Set one of them.",
         )
+    _check(found[ADDRESS])
     for name in {**chosen, **own}:
         if name.startswith("spark.") and name != ADDRESS and not name.startswith(("spark.sql.", "spark.driver.")):
             raise Unsupported(
@@ -207,11 +226,19 @@ def cores(session: SparkSession) -> int:
 
 
 def release(session: Any) -> None:
-    """End a session on the server, and its connection."""
-    with contextlib.suppress(Exception):  # the server ends it by itself, an hour later
-        session.client.release_session()
-    with contextlib.suppress(Exception):
-        session.client._channel.close()  # its `close` ends what all sessions share
+    """End a session on the server, and its connection. A server that does not answer soon is left alone: it ends the
+    session by itself, an hour later."""
+
+    def end() -> None:
+        with contextlib.suppress(Exception):
+            session.client.release_session()
+        with contextlib.suppress(Exception):
+            session.client._channel.close()  # its `close` ends what all sessions share
+
+    ending = threading.Thread(target=end, name="releasing a Connect session", daemon=True)
+    with contextlib.suppress(RuntimeError):  # this process ends, and no thread can be started
+        ending.start()
+        ending.join(_RELEASE_S)
 
 
 def forget() -> None:
@@ -220,9 +247,33 @@ def forget() -> None:
 
 
 def shown(address: str) -> str:
-    """An address without its parameters, of which one is a token."""
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    """An address without its parameters, of which one is a token; nothing of one that is not understood."""
+    found = _FORM.fullmatch(address)
+    return f"sc://{found['server']}" if found else "sc://…"
+
+
+def _check(address: str) -> None:
+    """Raise Invalid or Unsupported for an address that cannot be used, without showing what may be its token."""
+    found = _FORM.fullmatch(address)
+    parameters = [each for each in (found["parameters"] or "").split(";") if each] if found else []
+    if found is None or any(each.count("=") != 1 for each in parameters):
+        raise Invalid(
+            "The address of the Spark Connect server is not of the form sc://HOST:PORT/;name=value;name=value.",
+            remedy="Correct it. In a value, write = as %3D and ; as %3B.",
+        )
+    if any(each.startswith("session_id=") for each in parameters):
+        raise Unsupported(
+            "The address of the Spark Connect server names a session that may be another program's.",
+            remedy="Leave session_id out.",
+        )
+
+
+def _is_there(session: Any) -> bool:
+    """Whether the server answers in this session."""
+    try:
+        return bool(session.version)
+    except Exception:  # noqa: BLE001 - pyspark's and gRPC's
+        return False
 
 
 def _ready(session: Any) -> None:
@@ -234,7 +285,7 @@ def _ready(session: Any) -> None:
     atexit.unregister(session.client._cleanup_ml_cache)  # of machine learning, which is not used here
 
 
-def _settle(session: Any, settings: Mapping[str, str]) -> None:
+def _settle(session: Any, settings: Mapping[str, str], where: str) -> None:
     """Give a session of the server our settings for SQL, and no other that can be changed."""
     for name in session.conf.getAll:
         is_open = name.startswith("spark.sql.") and name not in settings and not name.startswith(_KEPT)
@@ -244,10 +295,11 @@ def _settle(session: Any, settings: Mapping[str, str]) -> None:
         try:
             session.conf.set(name, value)
         except PySparkException as error:
+            if (lost := cluster.failure(str(error), where)) is not None:
+                raise lost from error
             raise Unsupported(
-                "The Connect server does not let a session set `{name}={value}`. {said}",
+                "{where} does not let a session set `{name}` as it is set here.",
+                where=where,
                 name=name,
-                value=value,
-                said=error_text(error),
                 remedy="Set it where the server is started, or leave it out here.",
             ) from error

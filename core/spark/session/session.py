@@ -173,6 +173,8 @@ def _forget(ended: Spark, patience_s: float) -> None:
             _running = None
             connect.forget()
             gateway.end(ended.process, patience_s)
+    if ended.server is not None:
+        ended.server.close()
 
 
 def is_local(session: SparkSession) -> bool:

@@ -173,8 +173,10 @@ def _too_slow(query: RunningStatement, timeout_s: float) -> TimedOut:
     return TimedOut(said, timeout_s=timeout_s, remedy=remedy)
 
 
-def _thread(name: str, work: Callable[..., None], *given: object) -> None:
-    threading.Thread(target=work, args=given, name=name, daemon=True).start()
+def _thread(name: str, work: Callable[..., None], *given: object) -> threading.Thread:
+    started = threading.Thread(target=work, args=given, name=name, daemon=True)
+    started.start()
+    return started
 
 
 def cancel(query_id: str) -> bool:
@@ -320,13 +322,19 @@ def _see_off(query: RunningStatement) -> None:
             return
 
 
+def _interrupt(remote: Any) -> None:
+    """End what runs in a session of a Connect server, which may not answer."""
+    with contextlib.suppress(Exception):  # the server has ended, and the tasks with it
+        remote.interruptAll()
+
+
 def _cancel(query: RunningStatement, heard: _Heard) -> None:
     """Cancel until worker and tasks have ended: Spark lets future jobs through if they end in a shuffle."""
+    interrupting: threading.Thread | None = None
     while not (query.ended.is_set() and query.spark is None):
         is_last = query.ended.is_set()
-        if (remote := query.remote) is not None:
-            with contextlib.suppress(Exception):  # the server has ended, and the tasks with it
-                remote.interruptAll()
+        if (remote := query.remote) is not None and not (interrupting and interrupting.is_alive()):
+            interrupting = _thread(f"interrupting query {query.id}", _interrupt, remote)
         if query.spark is not None:
             try:
                 context: Any = query.spark.session.sparkContext

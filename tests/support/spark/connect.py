@@ -35,7 +35,6 @@ def server(folder: Path, port: int | None = None) -> Iterator[str]:
         "spark.connect.grpc.binding.port": str(port),
         "spark.local.dir": str(folder),
         "spark.sql.session.timeZone": "Europe/Oslo",  # as an operator may
-        "spark.sql.ansi.enabled": "false",
         "spark.ui.enabled": "false",
     }
     opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in gateway._OPENED]
@@ -51,7 +50,9 @@ def server(folder: Path, port: int | None = None) -> Iterator[str]:
             stdout=log,
             stderr=log,
             cwd=folder,
-            env=own | {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(python)},
+            env=own
+            | {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(python)}
+            | {"SPARK_ANSI_SQL_MODE": "false"},  # by which Spark chooses its default
         )
     try:
         standalone.wait_for(folder / "server.log", "Spark Connect server started")

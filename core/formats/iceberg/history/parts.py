@@ -21,6 +21,7 @@ from core.formats.parts import MANIFEST, Facts, Manifests, part_of
 from core.model.history import History, Totals
 from core.model.intervals import Ints
 from core.model.references import Heads, Holder, Problem
+from core.storage import memory
 from core.storage.decoded_files import Loaded, add_unlisted, flat
 
 
@@ -133,7 +134,8 @@ class IcebergInParts:
     @property
     def entries(self) -> int:
         sizes = np.array([size for _, _, size in self.manifests], dtype=np.int64)
-        return int(self._listed.claimed(self._read.index.said.filter(pa.array(self._read.present)), sizes).sum())
+        claimed = self._listed.claimed(self._read.index.said.filter(pa.array(self._read.present)), sizes)
+        return int(memory.possible(claimed, sizes).sum())
 
     def reader(self) -> IcebergReader:
         return IcebergReader(self.place, self._read.index.said)

@@ -144,8 +144,8 @@ def contradictions(said: pa.Table, counts: Mapping[int, int], sizes: Mapping[str
         name = names[number]
         if count != expected[number]:
             errors[name] = _contradiction(f"{expected[number]} entries", f"{count}")
-        elif sizes[name] != lengths[number]:
-            errors[name] = _contradiction(f"{lengths[number]} bytes", f"{sizes[name]}")
+        elif (size := sizes.get(name, lengths[number])) != lengths[number]:
+            errors[name] = _contradiction(f"{lengths[number]} bytes", f"{size}")
     return errors
 
 

@@ -23,6 +23,7 @@ from core.formats.parts import MANIFEST, Facts, Manifests, part_of
 from core.model.history import History, Totals
 from core.model.intervals import Ints
 from core.model.references import Heads, Holder, Problem
+from core.storage import memory
 from core.storage.decoded_files import Loaded, add_unlisted, expand, flat
 from core.storage.store import Store
 
@@ -142,8 +143,9 @@ class PaimonInParts:
 
     @property
     def entries(self) -> int:
-        said = self._read.index.said
-        return int(said["added"].to_numpy().sum() + said["deleted"].to_numpy().sum())
+        said = self._read.index.said.filter(pa.array(self._read.present))
+        sizes = np.array([size for _, _, size in self.manifests], dtype=np.int64)
+        return int(memory.possible(said["added"].to_numpy() + said["deleted"].to_numpy(), sizes).sum())
 
     def reader(self) -> PaimonReader:
         return PaimonReader(self._listed.store, _light(self.heads))

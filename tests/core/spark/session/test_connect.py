@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -60,7 +64,77 @@ def test_a_token_is_not_shown(variables: pytest.MonkeyPatch) -> None:
     variables.setattr(sessions, "_running", None)
     assert sessions.cluster_name() == "sc://host:15002"
     assert sessions.engine_name() == "plain Spark on sc://host:15002"
-    assert connect.shown("sc://me:secret@host/;use_ssl=true") == "sc://host"
+    assert connect.shown("sc://host/;use_ssl=true") == "sc://host"
+
+
+@pytest.mark.parametrize(
+    ("address", "error"),
+    [
+        ("sc://host:15002;token=secret", Invalid),
+        ("sc://host/token=secret", Invalid),
+        ("sc:///;token=secret", Invalid),
+        ("sc://host/;use_ssl=true;token=secret==", Invalid),
+        ("sc://me:secret@host", Invalid),
+        ("local[2]", Invalid),
+        ("sc://host/;token=secret;session_id=00112233-4455-6677-8899-aabbccddeeff", Unsupported),
+    ],
+)
+def test_an_address_that_cannot_be_used_shows_no_token(
+    variables: pytest.MonkeyPatch, address: str, error: type[Exception]
+) -> None:
+    variables.setenv("SPARK_REMOTE", address)
+    with pytest.raises(error) as refused:
+        sessions._merged(None)
+    assert "secret" not in str(refused.value)
+    assert "secret" not in connect.shown(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["sc://host", "sc://host/", "sc://[::1]:15002/;use_ssl=true", "sc://a.b-c_d:1/;token=a%3D"]
+)
+def test_an_address_that_can_be_used(variables: pytest.MonkeyPatch, address: str) -> None:
+    variables.setenv("SPARK_REMOTE", address)
+    assert sessions._merged(None) == {"spark.remote": address}
+    assert connect.shown(address) == address.partition("/;")[0].rstrip("/")
+
+
+class Fake:
+    """A session of a server; `dead` ones have been ended by it."""
+
+    def __init__(self) -> None:
+        self.dead = False
+        self.client = SimpleNamespace(release_session=lambda: setattr(self, "dead", True))
+
+    @property
+    def version(self) -> str:
+        if self.dead:
+            raise ConnectionError("closed")
+        return "4"
+
+
+def test_only_a_session_that_ended_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Fake] = []
+
+    def opened(_server: connect.Server, _checker: object) -> Fake:
+        made.append(Fake())
+        return made[-1]
+
+    monkeypatch.setattr(connect.Server, "_opened", opened)
+    server: Any = connect.Server("sc://host", {}, {})
+    checker: Any = object()
+    assert server.model(checker) is server.model(checker) is made[0]
+    made[0].dead = True
+    assert server.model(checker) is server.model(checker) is made[1]
+    server.close()
+    assert made[1].dead
+    assert len(made) == 2
+
+
+def test_a_server_that_does_not_let_go_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connect, "_RELEASE_S", 0.01)
+    held = threading.Event()
+    connect.release(SimpleNamespace(client=SimpleNamespace(release_session=held.wait)))
+    held.set()
 
 
 def test_settings_that_the_server_gets() -> None:
@@ -72,16 +146,20 @@ def test_settings_that_the_server_gets() -> None:
     assert given["spark.sql.ansi.enabled"] == "true"
     assert not {name for name in given if not name.startswith("spark.sql.")}
     assert "spark.sql.shuffle.partitions" not in given
+    catalog = {"spark.sql.catalog.prod.credential": "id:secret"}
+    assert not connect.Server("sc://host", settings | catalog, asked)._settings.keys() & catalog.keys()
 
 
 def test_variables_reach_what_imports_our_code(tmp_path: Path) -> None:
-    path = cluster.zipped(tmp_path, {"AWS_REGION": "here", "HOME": "'\"\\"})
+    path = cluster.zipped(tmp_path, {"AWS_REGION": "here", "AWS_ACCESS_KEY_ID": "'\"\\"})
     content = zipfile.ZipFile(path).read("core/__init__.py").decode()
-    variables = {"PYTHONPATH": str(path), "HOME": "kept"}
-    body = "import core, os; print(os.environ['AWS_REGION'], os.environ['HOME'])"
+    theirs = {"PYTHONPATH": str(path), "AWS_REGION": "there", "AWS_SESSION_TOKEN": "theirs", "OSS_ENDPOINT": "kept"}
+    body = "import core, json, os; print(json.dumps({**os.environ}))"
     run = [sys.executable, "-S", "-c", body]
-    said = subprocess.run(run, env=variables, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert said.stdout.split() == ["here", "kept"]
+    said = subprocess.run(run, env=theirs, cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = json.loads(said.stdout)
+    assert (found["AWS_REGION"], found["AWS_ACCESS_KEY_ID"], found["OSS_ENDPOINT"]) == ("here", "'\"\\", "kept")
+    assert "AWS_SESSION_TOKEN" not in found, "a token of theirs does not go with a key of ours"
     assert "AWS_REGION" in content
 
 
