@@ -79,7 +79,7 @@ class Server:
         """
         with self._lock:
             if self._model is not None and not _is_there(self._model):
-                release(self._model)
+                _disconnect(self._model)
                 self._model, self._cores = None, 0
             if self._model is None:
                 self._model = self._opened(checker)
@@ -92,6 +92,7 @@ class Server:
         try:
             made = model.cloneSession()
         except Exception:  # noqa: BLE001 - pyspark's and gRPC's; the second time it is told
+            self._drop(model)
             model = self.model(checker)
             try:
                 made = model.cloneSession()
@@ -100,6 +101,13 @@ class Server:
         _ready(made)
         _paired[made] = checker, self
         return made
+
+    def _drop(self, model: Any) -> None:
+        """Forget a session that cannot be cloned, unless another thread has replaced it already."""
+        with self._lock:
+            if self._model is model:
+                _disconnect(model)
+                self._model, self._cores = None, 0
 
     def cores(self, session: Any) -> int:
         """How many tasks the server runs at a time, as far as it tells: the partitions that it makes of a range."""
@@ -232,13 +240,19 @@ def release(session: Any) -> None:
     def end() -> None:
         with contextlib.suppress(Exception):
             session.client.release_session()
-        with contextlib.suppress(Exception):
-            session.client._channel.close()  # its `close` ends what all sessions share
 
     ending = threading.Thread(target=end, name="releasing a Connect session", daemon=True)
     with contextlib.suppress(RuntimeError):  # this process ends, and no thread can be started
         ending.start()
         ending.join(_RELEASE_S)
+    _disconnect(session)
+
+
+def _disconnect(session: Any) -> None:
+    """Close a session's connection, which ends its calls too. Connections to one server share the pause after a
+    refusal, so one that is left open would make a restarted server seem dead."""
+    with contextlib.suppress(Exception):
+        session.client._channel.close()  # the `close` of a client ends what all sessions share
 
 
 def forget() -> None:
