@@ -7,7 +7,7 @@ whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -53,22 +53,18 @@ class Builder(Protocol):
         """Return a part, from all tables that `Reader.entries` gave for it, in any order of manifests."""
 
 
-class HolderFrame(Protocol):
-    """The holders of a history, and what could not be read."""
+@dataclass(frozen=True, slots=True)
+class HolderFrame:
+    """The holders of a history, and what builds its parts.
 
-    @property
-    def heads(self) -> Heads: ...
+    problems: given the sums over all parts, what could not be read by position
+    """
 
-    @property
-    def holders(self) -> tuple[Holder, ...]: ...
-
-    def builder(self) -> Builder: ...
-
-    def problems(self, totals: Totals) -> Mapping[int, tuple[Problem, ...]]:
-        """Return what could not be read by position, given the sums over all parts."""
-
-    @property
-    def warnings(self) -> tuple[Problem, ...]: ...
+    heads: Heads
+    holders: tuple[Holder, ...]
+    warnings: tuple[Problem, ...]
+    builder: Builder
+    problems: Callable[[Totals], Mapping[int, tuple[Problem, ...]]]
 
 
 class InParts(Protocol):

@@ -29,6 +29,9 @@ def running(directory: Path) -> Iterator[str]:
     }
     command = [java, *JAVA_FLAGS, "-cp", os.pathsep.join(map(str, jars)), "org.apache.iceberg.rest.RESTCatalogServer"]
     url = f"http://127.0.0.1:{port}"
-    ready = lambda: servers.answers(f"{url}/v1/config")  # noqa: E731
+
+    def ready() -> bool:
+        return servers.answers(f"{url}/v1/config")
+
     with servers.running("Iceberg's REST server", command, log, ready, os.environ | settings):
         yield url

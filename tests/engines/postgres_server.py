@@ -47,7 +47,10 @@ def running(directory: Path, password: str) -> Iterator[Postgres]:
     _run(programs / "initdb", "-D", str(data), "-U", "lake", "--auth=scram-sha-256", f"--pwfile={secret}", "--no-sync")
     log = directory / "out.log"
     command = _command(programs / "postgres", "-D", str(data), "-p", str(port), "-h", "127.0.0.1", "-k", "", "-F")
-    ready = lambda: "ready to accept connections" in log.read_text()  # noqa: E731
+
+    def ready() -> bool:
+        return "ready to accept connections" in log.read_text()
+
     end = signal.SIGINT  # does not wait for its clients
     with servers.running("PostgreSQL", command, log, ready, _plain(), end):
         yield Postgres(f"jdbc:postgresql://127.0.0.1:{port}/postgres", "lake", password)

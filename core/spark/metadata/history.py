@@ -181,7 +181,7 @@ def build(
             some, count = _PICKLED.loads(content)
             facts, rows = [*facts, *some], rows + count
         frame = given.frame(sorted(facts, key=lambda each: each.manifest))
-        made = _made(spark, frame.builder(), decoded, parts).persist(StorageLevel.DISK_ONLY)
+        made = _made(spark, frame.builder, decoded, parts).persist(StorageLevel.DISK_ONLY)
         kept.append(made)
         sums: list[_Sums] = [_PICKLED.loads(content) for content in _contents(made.where(F.col("kind") == _SUMS))]
         if sum(each.rows for each in sums) != rows:

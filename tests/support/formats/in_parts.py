@@ -32,7 +32,7 @@ def built(table: Table, whole: History, parts: int) -> tuple[HolderFrame, list[H
             entries[part].append(own)
     assert [each.manifest for each in facts] == [number for number, _, _ in reversed(given.manifests)]
     frame = given.frame(facts)
-    builder = pickle.loads(pickle.dumps(frame.builder()))
+    builder = pickle.loads(pickle.dumps(frame.builder))
     return frame, [builder.part(own, part, parts) for part, own in enumerate(entries)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,10 +17,10 @@ from core.formats.iceberg.history import build, file_index
 from core.formats.iceberg.history.outline import IcebergIndexed, IcebergLists, IcebergOutline, inherited
 from core.formats.iceberg.manifests import DELETED, ENTRY, IcebergManifests
 from core.formats.iceberg.metadata import Metadata
-from core.formats.parts import MANIFEST, Facts, Manifests, part_of
-from core.model.history import History, Totals
+from core.formats.parts import MANIFEST, Facts, HolderFrame, Manifests, part_of
+from core.model.history import History
 from core.model.intervals import Ints
-from core.model.references import Heads, Holder, Problem
+from core.model.references import Heads
 from core.storage import memory
 from core.storage.decoded_files import Loaded, add_unlisted, flat
 
@@ -85,33 +85,6 @@ def _no_entries() -> pa.Table:
     return rows.append_column(MANIFEST, pa.array([], pa.int64()))
 
 
-@dataclass(frozen=True, slots=True)
-class IcebergFrame:
-    outline: IcebergOutline
-    place: TableLocation
-    found: Metadata
-    said: pa.Table
-
-    @property
-    def heads(self) -> Heads:
-        return self.outline.heads
-
-    @property
-    def holders(self) -> tuple[Holder, ...]:
-        return self.outline.holders
-
-    @property
-    def warnings(self) -> tuple[Problem, ...]:
-        return self.outline.warnings
-
-    def builder(self) -> IcebergBuilder:
-        light = dataclasses.replace(self.heads, references={}, document={})
-        return IcebergBuilder(dataclasses.replace(self.outline, heads=light), self.place, self.found, self.said)
-
-    def problems(self, totals: Totals) -> Mapping[int, tuple[Problem, ...]]:
-        return self.outline.incomplete
-
-
 class IcebergInParts:
     """What is read before any manifest: metadata, and all manifest lists."""
 
@@ -140,9 +113,16 @@ class IcebergInParts:
     def reader(self) -> IcebergReader:
         return IcebergReader(self.place, self._read.index.said)
 
-    def frame(self, facts: Sequence[Facts]) -> IcebergFrame:
+    def frame(self, facts: Sequence[Facts]) -> HolderFrame:
         every = self._read.names
         errors = {every[each.manifest]: each.error for each in facts if each.error is not None}
         counts = {each.manifest: each.entries for each in facts if each.error is None}
         read = self._listed.checked(self._read, errors, counts)
-        return IcebergFrame(self._listed.outline(read), self.place, self.found, self._read.index.said)
+        outline = self._listed.outline(read)
+        light = dataclasses.replace(self.heads, references={}, document={})
+        builder = IcebergBuilder(
+            dataclasses.replace(outline, heads=light), self.place, self.found, self._read.index.said
+        )
+        return HolderFrame(
+            outline.heads, outline.holders, outline.warnings, builder, lambda _totals: outline.incomplete
+        )

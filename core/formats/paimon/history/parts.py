@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,10 +19,10 @@ from core.formats.paimon.history.outline import PaimonLists, PaimonOutline
 from core.formats.paimon.manifests import ENTRY, PaimonManifests
 from core.formats.paimon.read.holder_axis import axis
 from core.formats.paimon.read.problems import unknown_in
-from core.formats.parts import MANIFEST, Facts, Manifests, part_of
-from core.model.history import History, Totals
+from core.formats.parts import MANIFEST, Facts, HolderFrame, Manifests, part_of
+from core.model.history import History
 from core.model.intervals import Ints
-from core.model.references import Heads, Holder, Problem
+from core.model.references import Heads
 from core.storage import memory
 from core.storage.decoded_files import Loaded, add_unlisted, expand, flat
 from core.storage.store import Store
@@ -90,30 +90,6 @@ class PaimonBuilder:
         return in_parts.only(build.assembled(outline, index), part, parts)
 
 
-@dataclass(frozen=True, slots=True)
-class PaimonFrame:
-    outline: PaimonOutline
-    said: pa.Table
-
-    @property
-    def heads(self) -> Heads:
-        return self.outline.heads
-
-    @property
-    def holders(self) -> tuple[Holder, ...]:
-        return self.outline.holders
-
-    @property
-    def warnings(self) -> tuple[Problem, ...]:
-        return self.outline.warnings
-
-    def builder(self) -> PaimonBuilder:
-        return PaimonBuilder(dataclasses.replace(self.outline, heads=_light(self.heads)), self.said)
-
-    def problems(self, totals: Totals) -> Mapping[int, tuple[Problem, ...]]:
-        return self.outline.with_rows(totals.rows).incomplete
-
-
 def _light(heads: Heads) -> Heads:
     """Return references without their contents, which parts do not need."""
     return dataclasses.replace(heads, references={})
@@ -150,11 +126,16 @@ class PaimonInParts:
     def reader(self) -> PaimonReader:
         return PaimonReader(self._listed.store, _light(self.heads))
 
-    def frame(self, facts: Sequence[Facts]) -> PaimonFrame:
+    def frame(self, facts: Sequence[Facts]) -> HolderFrame:
         names, said = self._read.index.said["name"].to_pylist(), self._read.index.said
         errors = {names[each.manifest]: each.error for each in facts if each.error is not None}
         counts = {each.manifest: sum(each.entries) for each in facts if each.error is None}
         errors |= file_index.contradictions(said, counts, self._listed.sizes)
         unknown = {each.manifest: each.unknown for each in facts if each.unknown is not None}
         read = dataclasses.replace(self._read, errors=errors, unknown=unknown)
-        return PaimonFrame(self._listed.outline(read), said)
+        outline = self._listed.outline(read)
+        builder = PaimonBuilder(dataclasses.replace(outline, heads=_light(self.heads)), said)
+        return HolderFrame(
+            outline.heads, outline.holders, outline.warnings, builder,
+            lambda totals: outline.with_rows(totals.rows).incomplete,
+        )  # fmt: skip

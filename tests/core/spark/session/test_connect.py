@@ -199,11 +199,11 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield asks
 
 
-def same(spark: SparkSession, client: Client, table: Path, sql: str, **more: str) -> None:
+def same(spark: SparkSession, client: Client, table: Path, sql: str, **more: Any) -> None:
     """Both give the same rows and types, or the same error."""
     said = client.ask(table, sql=sql, **more)
     assert "error" not in said, said
-    found = query(open_table(str(table)), sql, **more)  # type: ignore[arg-type]
+    found = query(open_table(str(table)), sql, **more)
     assert said["rows"] == sorted(map(repr, found.table.to_pylist()))
     assert said["types"] == list(map(str, found.table.schema.types))
     assert said["engine"].startswith("plain Spark on sc://127.0.0.1:")
