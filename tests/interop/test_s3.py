@@ -206,20 +206,20 @@ def test_a_file_that_is_not_answered_takes_no_other_away(
     store = Store(url(bucket))
     names = [f"snapshot/snapshot-{number}" for number in (1, 2, 3, 4)]
     assert all(isinstance(content, bytes) for content in store.read_many(names).values())
-    monkeypatch.setenv("SNAPSCOPE_READ_TIMEOUT", "1")
+    monkeypatch.setenv("SNAPSCOPE_READ_TIMEOUT", "4")
     hung = threading.Event()
 
     def hang(_method: str, path: str) -> None:
         if path.endswith("/snapshot-2"):
-            hung.wait(8)
+            hung.wait(60)
 
     proxy.rule = hang
     began = time.monotonic()
     found = store.read_many(names)
     hung.set()
-    assert "did not answer within 1 s" in str(found.pop("snapshot/snapshot-2"))
+    assert "did not answer within 4 s" in str(found.pop("snapshot/snapshot-2"))
     assert all(isinstance(content, bytes) for content in found.values())
-    assert time.monotonic() - began < 7
+    assert time.monotonic() - began < 40
 
 
 def test_a_named_warehouse_is_opened_and_queried(

@@ -36,6 +36,15 @@ class Cluster:
         found = [thread.read_text() for of in tasks for thread in of.glob("*/children")]
         return [int(child) for children in found for child in children.split()]
 
+    def end_workers(self) -> None:
+        """Kill every worker and its executors; a stopped worker starts none while they are looked for."""
+        for worker in self.workers:
+            worker.send_signal(signal.SIGSTOP)
+        kill(self.executors())
+        for worker in self.workers:
+            worker.kill()
+            worker.wait()
+
 
 def kill(processes: list[int]) -> None:
     for process in processes:

@@ -248,11 +248,7 @@ def test_workers_without_the_checkout_and_their_deaths(tmp_path: Path) -> None:
             assert lost["error"] == "Invalid", lost
             assert f"{found.url} lost an executor" in lost["message"]
 
-            last = found.executors()
-            for worker in found.workers:
-                worker.kill()
-                worker.wait()
-            standalone.kill(last)  # they end by themselves, but may answer before
+            found.end_workers()
             starved = ask("select count(*) from t", timeout_s=8)
             assert "stopped after 8 seconds" in starved["message"]
             assert f"{found.url} has no free workers" in starved["remedy"]
