@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 from core import units, urls
 from core.errors import Conflict, NotFound, Unsupported
 from core.formats import registry, table_format
-from core.formats.table_format import TableFormat
+from core.formats.table_format import Examined, TableFormat
 from core.messages import Reason
 from core.model import codes
 from core.model.actions import Change, OfCommits, leaves_changelogs
@@ -31,6 +32,7 @@ from core.storage import presence
 from core.storage.store import Store
 
 Progress = table_format.Progress
+H = TypeVar("H", bound=HistorySummary)
 ATTEMPTS = 20
 
 
@@ -96,17 +98,25 @@ class Table:
         return self.lasting(self.heads(), progress, changelogs=changelogs)
 
     def lasting(self, heads: Heads, progress: Progress | None = None, *, changelogs: bool = False) -> History:
-        """Who holds what by these references, or by newer ones if others delete something while it is being read.
+        """Who holds what by these references, or by newer ones: see `until_unchanged`."""
+        return self.until_unchanged(heads, lambda heads: self.format.history(heads, progress, changelogs=changelogs))
+
+    def summary(self, heads: Heads, change: Change | None = None) -> HistorySummary:
+        """What a run needs to know of the history by exactly these references, and plans `change` again by."""
+        return self.history(heads)
+
+    def until_unchanged(self, heads: Heads, read: Callable[[Heads], H]) -> H:
+        """Read by these references, or by newer ones if others delete something while it is being read.
 
         Raises `Conflict` after `ATTEMPTS` attempts.
         """
         for _ in range(ATTEMPTS):
-            history = self.format.history(heads, progress, changelogs=changelogs)
+            history = read(heads)
             newer = self.newer(history)
             if newer is None:
                 return history
             heads = newer
-        raise kept_changing()
+        raise Conflict("Other writers kept deleting snapshots while they were being read.", remedy="Try again.")
 
     def newer(self, history: HistorySummary) -> Heads | None:
         """The current references if some that could not be read in full have changed since; else None."""
@@ -121,34 +131,38 @@ class Table:
         return None
 
     def preview(
-        self, change: Change, now_ms: int, history: History | None = None, progress: Progress | None = None
+        self, change: Change, now_ms: int, history: HistorySummary | None = None, progress: Progress | None = None
     ) -> Plan:
-        """The plan for an action: exactly what it would free, and why the rest is kept. Changes nothing."""
-        wide = leaves_changelogs(change) and self.capabilities.has_changelogs
+        """The plan for an action: exactly what it would free, and why the rest is kept. Changes nothing.
+
+        From sums over files, it can be an expiry or a deletion of tags.
+        """
+        if history is not None and not isinstance(history, History):
+            return self._shown(self.format.plan_deletion(history, change, now_ms), history)
+        wide = self.is_wide(change)
         if history is None or (wide and all(holder.exists for holder in history.holders)):
             history = self.history(None if history is None else history.heads, progress, changelogs=wide)
-        plan = self._with_notes(self.format.plan(history, change, now_ms))
-        if (why := self.lacks(plan) or self.format.why_not_here(plan, history)) is not None:
-            plan = dataclasses.replace(plan, warnings=(*plan.warnings, codes.NOT_RUN_HERE(why=why)))
-        return self._complete(plan, history.heads)
+        return self._shown(self.format.plan(history, change, now_ms), history)
 
-    def preview_deletion(self, change: Change, now_ms: int, history: HistorySummary) -> Plan:
-        """As `preview`, of an expiry or a deletion of tags, from sums over files. It cannot be run."""
-        plan = self._with_notes(self.format.plan_deletion(history, change, now_ms))
-        return self._complete(plan, history.heads)
+    def is_wide(self, change: Change) -> bool:
+        """Whether planning an action needs positions for the changelogs that it leaves behind."""
+        return leaves_changelogs(change) and self.capabilities.has_changelogs
 
-    def _with_notes(self, plan: Plan) -> Plan:
+    def _shown(self, plan: Plan, history: HistorySummary) -> Plan:
+        """Add notes, sizes that only the store knows, what is outside the table, and the steps."""
         if len(plan.frees) and (is_kept := self.store.keeps_versions()) is not False:
             note = codes.VERSIONS_KEPT(size=units.size(plan.freed_bytes)) if is_kept else codes.VERSIONS_BILLED()
             plan = dataclasses.replace(plan, warnings=(*plan.warnings, note))
-        return plan
-
-    def _complete(self, plan: Plan, heads: Heads) -> Plan:
-        """Fill in sizes that only the store knows, what is outside the table, and the steps."""
+        if (why := self.lacks(plan) or self.format.why_not_here(plan, history)) is not None:
+            plan = dataclasses.replace(plan, warnings=(*plan.warnings, codes.NOT_RUN_HERE(why=why)))
         if unknown := plan.without_size():
             plan = plan.with_sizes(presence.sizes(self.store, list(unknown)))
-        plan = outside_roots.judged(plan, self.format.roots(heads), self.store)
-        return dataclasses.replace(plan, effects=self.format.effects(plan, heads))
+        plan = outside_roots.judged(plan, self.format.roots(history.heads), self.store)
+        return dataclasses.replace(plan, effects=self.format.effects(plan, history.heads))
+
+    def examine(self, history: HistorySummary, frees: Mapping[str, str]) -> Examined:
+        """Look for contradictions in what `summary` returned, and near the files to be deleted (path → kind)."""
+        return self.format.examine(history, frees)
 
     def missing_files(self, history: History, point: str) -> list[str]:
         """Files needed to read a version that do not exist or have another size, found by listing their directories.
@@ -178,15 +192,13 @@ class Table:
                 missing.append(path)
         return missing
 
-    def lacking(self, history: History, paths: Collection[str]) -> dict[str, list[str]]:
+    def lacking(self, history: HistorySummary, paths: Collection[str]) -> dict[str, list[str]]:
         """Per existing version: which of these files it holds although the store does not have them."""
-        held = history.objects["path"].filter(pa.array(history.held.over(history.existing)))
+        held = history.held_among(paths)
         found: dict[str, list[str]] = {}
-        asked = held.filter(pc.is_in(held, value_set=pa.array(list(paths), pa.string()))).to_pylist()
-        for path, size in presence.sizes(self.store, asked).items():
-            if size is None:
-                for holder in history.holders_of(path):
-                    found.setdefault(holder.point, []).append(path)
+        for path, size in presence.sizes(self.store, list(held)).items():
+            for position in held[path] if size is None else ():
+                found.setdefault(history.holders[position].point, []).append(path)
         return found
 
     def lacks(self, plan: Plan) -> str | None:
@@ -222,10 +234,6 @@ class Table:
     def native(self, plan: Plan, history: History) -> tuple[Reason, ...]:
         """Where the engine's own deletion would differ from this plan, and what it would break."""
         return self.format.engine_differences(plan, history)
-
-
-def kept_changing() -> Conflict:
-    return Conflict("Other writers kept deleting snapshots while they were being read.", remedy="Try again.")
 
 
 def open_table(location: str) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from core.catalog import list_tables
@@ -66,9 +67,9 @@ def plan(args: Args) -> Answer:
         return _plan_all(args)
     if args.table is None:
         raise Invalid("No table was given.", remedy="Give a table, or a warehouse with --all.")
-    table = open_table(args.table)
     if args.on_spark:
-        return _plan_on_spark(args, table)
+        return _plan_on_spark(args)
+    table = open_table(args.table)
     history = table.history()
     change, rounded = _asked(args, history.heads)
     shown = table.preview(change, running.now_ms(args), history)
@@ -82,13 +83,13 @@ def plan(args: Args) -> Answer:
     return document, text
 
 
-def _plan_on_spark(args: Args, table: Table) -> Answer:
+def _plan_on_spark(args: Args) -> Answer:
     """A plan whose metadata Spark reads. What the engine would do is not compared."""
-    change, rounded = _asked(args, table.heads())
-    with on_spark.history(table, change) as history:
-        shown = table.preview_deletion(change, running.now_ms(args), history)
-    known = {name: value for name, value in answers.plan(shown).items() if name not in on_spark.UNKNOWN}
-    document, text = {**known, **rounded, **on_spark.told()}, texts.of_plan(shown)
+    with on_spark.table(args.table) as table:
+        change, rounded = _asked(args, table.heads())
+        history = on_spark.history(table, change)
+        shown = table.preview(change, running.now_ms(args), history)
+    document, text = {**on_spark.known(answers.plan(shown)), **rounded}, texts.of_plan(shown)
     if args.report is not None:
         path = reports.written(args.report, report.of_plan(shown, history.heads, table.name))
         return {**document, "report": path}, f"{text}\nWritten to {path}."
@@ -130,12 +131,23 @@ def _plan_all(args: Args) -> Answer:
 
 
 def change(args: Args) -> Answer:
+    if args.on_spark:
+        return _change_on_spark(args)
     table = open_table(args.table)
     history = table.history()
     change, rounded = _asked(args, history.heads)
     shown = table.preview(change, running.now_ms(args), history)
     document, text = running.run(args, table, shown, _coming(table, history, shown))
     return {**document, **rounded}, text
+
+
+def _change_on_spark(args: Args) -> Answer:
+    """As `change`; the run, too, decides by what Spark reads."""
+    with on_spark.table(args.table) as table:
+        change, rounded = _asked(args, table.heads())
+        shown = table.preview(change, running.now_ms(args), on_spark.history(table, change))
+        document, text = running.run(args, table, shown)
+    return {**on_spark.known(document), **rounded}, text
 
 
 def orphans(args: Args) -> Answer:
@@ -157,10 +169,13 @@ def orphans(args: Args) -> Answer:
 
 def resume(args: Args) -> Answer:
     settle_s = asked_duration_ms(args.settle) / 1000
-    with running.interruptible(Journal().run(args.run_id).table) as cancelled:
+    with (
+        on_spark.opener() if args.on_spark else nullcontext(open_table) as opened,
+        running.interruptible(Journal().run(args.run_id).table) as cancelled,
+    ):
         receipt = carry_on(
             args.run_id,
-            open_table=open_table,
+            open_table=opened,
             settle_s=settle_s,
             cancelled=cancelled,
             outside=args.outside,

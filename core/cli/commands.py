@@ -108,6 +108,7 @@ def _resume() -> Command:
         has.run_id(),
         has.settle(),
         has.outside(),
+        has.on_spark(),
         *has.output(),
     ]
     return Command("resume", "changes:resume", "Finish an interrupted change.", own)
@@ -225,8 +226,9 @@ def _planned(name: str) -> Command | None:
 def _change(name: str) -> Command:
     actions = _actions()
     run = "changes:orphans" if name == "orphans" else "changes:change"
-    own = [*has.of_table(), *actions.options(name), has.now(), *has.confirmation()]
-    return Command(name, run, actions.help_of(name), own, rows="frees", set={"command": name})
+    also = [has.on_spark()] if name in actions.ON_SPARK else []
+    own = [*has.of_table(), *actions.options(name), has.now(), *also, *has.confirmation()]
+    return Command(name, run, actions.help_of(name), own, rows="frees", set={"command": name, "on_spark": False})
 
 
 def _engine_action(name: str) -> Command:

@@ -3,30 +3,53 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from core.model.actions import Change, leaves_changelogs
+from core.model.actions import Change
 from core.model.history import HistorySummary
 from core.table import Table
 
-UNKNOWN = ("native", "native_codes", "next_commit")
-"""What the document of a plan does not contain then: see `sentence`."""
+_UNKNOWN = ("native", "native_codes", "next_commit")  # what the document of a plan does not contain then
 
 
 @contextmanager
-def history(table: Table, change: Change | None = None) -> Iterator[HistorySummary]:
-    """The history of a table as Spark sums it up; `change` is what will be planned. Starts Spark."""
-    wide = change is not None and leaves_changelogs(change) and table.capabilities.has_changelogs
-    found = importlib.import_module("core.spark.metadata.history").lasting(table, changelogs=wide)
+def opener() -> Iterator[Callable[[str], Table]]:
+    """What opens a table whose history Spark sums up; it forgets what it read at the end."""
+    of = importlib.import_module("core.spark.metadata.table")
+    tables: list[Any] = []
+
+    def opened(location: str) -> Table:
+        tables.append(of.open_table(location))
+        found: Table = tables[-1]
+        return found
+
     try:
-        yield found
+        yield opened
     finally:
-        found.close()
+        for each in tables:
+            each.close()
 
 
-def engine() -> str:
+@contextmanager
+def table(location: str) -> Iterator[Table]:
+    """A table whose history Spark sums up."""
+    with opener() as opened:
+        yield opened(location)
+
+
+def history(of: Table, change: Change | None = None) -> HistorySummary:
+    """Its history now; `change` is what will be planned. Starts Spark."""
+    return of.until_unchanged(of.heads(), lambda heads: of.summary(heads, change))
+
+
+def known(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What a document of a plan contains then."""
+    return {**{name: value for name, value in document.items() if name not in _UNKNOWN}, **told()}
+
+
+def _engine() -> str:
     """Where Spark runs: `local` or the master of a cluster."""
     master: str | None = importlib.import_module("core.spark.session.session").cluster_name()
     return master or "local"
@@ -34,11 +57,11 @@ def engine() -> str:
 
 def told() -> dict[str, Any]:
     """What a document says of it."""
-    return {"metadata_read_by": f"Spark ({engine()})"}
+    return {"metadata_read_by": f"Spark ({_engine()})"}
 
 
 def sentence() -> str:
     return (
-        f"Metadata was read by Spark ({engine()}). What the engine's own deletion and the next commit would do is not "
-        "computed then, and such a plan cannot be run: run it without --on-spark, or on a machine with more memory."
+        f"Metadata was read by Spark ({_engine()}). What the engine's own deletion and the next commit would do is not "
+        "computed then."
     )

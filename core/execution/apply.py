@@ -134,7 +134,7 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
                 code=ErrorCode.PLAN_OUTDATED,
             )
     goes = {verdict.point for verdict in plan.goes}
-    history = table.history(heads)
+    history = table.summary(heads, plan.change)
     are_files = table.capabilities.references_are_files  # references within one document are checked by the commit
     if are_files and (newer := table.newer(history)) is not None:
         _confirm(table, plan, newer)
@@ -161,7 +161,7 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
         return
     frees = dict(zip(plan.frees["path"].to_pylist(), plan.frees["kind"].to_pylist(), strict=True))
     refuse_contradictions(
-        history, table.format.examine(history, frees), {verdict.point for verdict in again.points if verdict.keep}
+        history, table.examine(history, frees), {verdict.point for verdict in again.points if verdict.keep}
     )
 
 

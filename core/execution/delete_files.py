@@ -13,8 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import pyarrow as pa
-
 from core import urls
 from core.errors import Conflict, Corrupt, SnapscopeError
 from core.execution import journal as journals
@@ -24,7 +22,7 @@ from core.formats.table_format import Examined
 from core.messages import Reason, both, counted, sentences
 from core.model import codes
 from core.model.codes import Fault
-from core.model.history import History
+from core.model.history import HistorySummary
 from core.model.references import Heads, Problem
 from core.planning import outside_roots, unknown_references
 from core.table import Progress, Table
@@ -233,7 +231,7 @@ def _clean_directories(table: Table, deleted: Sequence[str], left: Heads) -> Non
             directory = directory.rpartition("/")[0]
 
 
-def _broken(table: Table, history: History, planned: Collection[str]) -> list[Reason]:
+def _broken(table: Table, history: HistorySummary, planned: Collection[str]) -> list[Reason]:
     """Problems of remaining versions that cannot be read in full or lack a file that was planned for deletion.
 
     A version created during the deletion may come too late for some files, and looks complete if its metadata was kept.
@@ -257,10 +255,10 @@ def _broken(table: Table, history: History, planned: Collection[str]) -> list[Re
     ]
 
 
-def _history(table: Table, look: Callable[[], Heads], heads: Heads) -> History:
+def _history(table: Table, look: Callable[[], Heads], heads: Heads) -> HistorySummary:
     """The holders by these references, or by newer ones if a reference expired while its files were being read."""
     for _ in range(ATTEMPTS):
-        history = table.history(heads)
+        history = table.summary(heads)
         if table.newer(history) is None:
             return history
         heads = look()
@@ -293,10 +291,9 @@ def _reasons_to_stay(
             remedy=("Restore it, or use the table's own engine to remove what refers to it; then resume this run."),
         )
     left = frozenset(waiting)
-    examined = table.format.examine(history, {path: kind for path, kind, _ in work.frees if path in left})
+    examined = table.examine(history, {path: kind for path, kind, _ in work.frees if path in left})
     refuse_contradictions(history, examined, {holder.point for holder in history.holders if holder.exists})
-    mask = history.held.over(history.existing)
-    held = frozenset(history.objects["path"].filter(pa.array(mask)).to_pylist())
+    held = history.held_among(left).keys()
     fenced = outside_roots.fence(work.allowed)
 
     def why_not(path: str) -> Reason | None:
@@ -307,7 +304,7 @@ def _reasons_to_stay(
     return why_not, examined.gone if work.is_first else frozenset()
 
 
-def refuse_contradictions(history: History, examined: Examined, stays: Collection[str]) -> None:
+def refuse_contradictions(history: HistorySummary, examined: Examined, stays: Collection[str]) -> None:
     """Raise `Corrupt` if the metadata of a version that stays contradicts itself, or is of a newer engine."""
     for position, problem in examined.problems.items():
         point = history.holders[position].point

@@ -208,7 +208,7 @@ class Task:
             raise
 
     def _again(self, heads: Heads) -> replanned.Removes:
-        return replanned.lets_go(self.table, self.change, self.now_ms, self.table.history(heads))
+        return replanned.lets_go(self.table, self.change, self.now_ms, self.table.summary(heads, self.change))
 
     def _references(self) -> References:
         references = References(self.table, self.run, self.effects, self.is_first)

@@ -10,14 +10,14 @@ from core.execution.delete_files import BATCH
 from core.execution.stable_read import read_stable_references
 from core.model.actions import Change, DeleteTags, Expire
 from core.model.effects import RaiseHint
-from core.model.history import History
+from core.model.history import HistorySummary
 from core.model.references import Heads
 from core.table import Table
 
 Removes = Sequence[tuple[str, bytes]]
 
 
-def lets_go(table: Table, change: Change, now_ms: int, history: History) -> Removes:
+def lets_go(table: Table, change: Change, now_ms: int, history: HistorySummary) -> Removes:
     """The references that the same action deletes now."""
     return table.preview(of_what_is_left(change, history.heads), now_ms, history).removes
 
@@ -53,7 +53,8 @@ def spared(
         waiting = (waiting - marks.keys()) | {path for path in marks if now.get(path) == marks[path]}
     if not waiting:
         return frozenset(path for path, _ in removes)
-    again = lets_go(table, change, now_ms, table.lasting(heads))
+    history = table.until_unchanged(heads, lambda heads: table.summary(heads, change))
+    again = lets_go(table, change, now_ms, history)
     return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again})
 
 

@@ -7,7 +7,7 @@ whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import SnapscopeError
-from core.model.history import History, Totals
+from core.messages import Reason
+from core.model.history import History, HistorySummary, Totals
 from core.model.intervals import Ints
 from core.model.references import Heads, Holder, Problem
 
@@ -27,13 +28,63 @@ Manifests = Sequence[tuple[int, str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What decoding a manifest tells besides its entries: how many there are by kind, why it could not be read, and an
-    unknown value that only matters to some holders."""
+    """What decoding a manifest tells besides its entries: how many there are by kind, why it could not be read, an
+    unknown value that only matters to some holders, the rows of its files (less those of deleted ones), and fields that
+    no known release writes."""
 
     manifest: int
     entries: tuple[int, ...]
     error: SnapscopeError | None = None
     unknown: int | None = None
+    rows: int = 0
+    odd: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPart:
+    """A part, and the numbers of manifests that contradict others, or themselves, about one of its objects."""
+
+    history: History
+    contradictory: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What some of the objects that versions hold tell of the disk near files to be deleted.
+
+    unsure: a directory where one is missing, or has another size → why nothing there may be deleted
+    namesakes: those that are named like a file to be deleted
+    """
+
+    unsure: Mapping[str, Reason]
+    namesakes: frozenset[str]
+
+
+class DiskCheck(Protocol):
+    """Compares what versions hold with what is in the directories of files to be deleted. It can be pickled."""
+
+    @property
+    def directories(self) -> pa.Array: ...
+
+    def listed(self, directories: Collection[str]) -> pa.Table:
+        """List some of `directories`: path and bytes of everything in them."""
+
+    def missing(self, objects: pa.Table, listed: pa.Table) -> Missing:
+        """Look for some of the objects that versions hold, given as path, kind and bytes, in what is at their paths."""
+
+
+class Examination(Protocol):
+    """Checks whether redundant metadata of a history in parts agrees, and whether files to be deleted may be needed."""
+
+    def problems(self, history: HistorySummary, contradictory: Collection[int]) -> Mapping[int, Problem]:
+        """Return a contradiction by position, given the manifests that parts name."""
+
+    def check(self, frees: Collection[str]) -> DiskCheck: ...
+
+    def doubt(
+        self, check: DiskCheck, found: Sequence[Missing], frees: Collection[str]
+    ) -> Callable[[str], Reason | None]:
+        """Return what says why a file stays, or None if it may be deleted, from what was found of all objects."""
 
 
 class Reader(Protocol):
@@ -49,7 +100,7 @@ class Reader(Protocol):
 class Builder(Protocol):
     """Builds any part of one history. It can be pickled."""
 
-    def part(self, entries: Sequence[pa.Table], part: int, parts: int) -> History:
+    def part(self, entries: Sequence[pa.Table], part: int, parts: int) -> HistoryPart:
         """Return a part, from all tables that `Reader.entries` gave for it, in any order of manifests."""
 
 
@@ -58,6 +109,7 @@ class HolderFrame:
     """The holders of a history, and what builds its parts.
 
     problems: given the sums over all parts, what could not be read by position
+    examination: None where `TableFormat.examine` needs no files
     """
 
     heads: Heads
@@ -65,6 +117,7 @@ class HolderFrame:
     warnings: tuple[Problem, ...]
     builder: Builder
     problems: Callable[[Totals], Mapping[int, tuple[Problem, ...]]]
+    examination: Examination | None = None
 
 
 class InParts(Protocol):

@@ -297,7 +297,7 @@ class TableFormat(Protocol):
     def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
         """Return everything a finished plan does, in order."""
 
-    def why_not_here(self, plan: Plan, history: History) -> str | None:
+    def why_not_here(self, plan: Plan, history: HistorySummary) -> str | None:
         """Return why a plan can be shown but not run here although the store supports it; None if it can be run."""
         return None
 
@@ -308,8 +308,11 @@ class TableFormat(Protocol):
     # --- running plans
 
     @abstractmethod
-    def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
-        """Check every existing version, and the files to be deleted (`frees`: path → kind), for contradictions."""
+    def examine(self, history: HistorySummary, frees: Mapping[str, str]) -> Examined:
+        """Check every existing version, and the files to be deleted (`frees`: path → kind), for contradictions.
+
+        A history in parts is given only if its `HolderFrame` has no `examination`.
+        """
 
     def snapshot_paths(self, heads: Heads) -> set[str]:
         """Return references that commits create and expiries delete at any time, so a change is no read error."""

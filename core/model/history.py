@@ -79,6 +79,10 @@ class HistorySummary(ABC):
         """Return those of these paths that are objects of the table."""
 
     @abstractmethod
+    def held_among(self, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
+        """Return those of these paths that existing holders hold, and the positions of these holders."""
+
+    @abstractmethod
     def split(self, holders: tuple[Holder, ...], first: Ints) -> HistorySummary:
         """Return the same on the positions of `holders`, where position p was split as `Intervals.split` does."""
 
@@ -184,6 +188,9 @@ class History(HistorySummary):
         known = self.objects["path"]
         return frozenset(known.filter(pc.is_in(known, value_set=pa.array(list(paths), pa.string()))).to_pylist())
 
+    def held_among(self, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
+        return held_among(self.objects, self.held, self.existing, paths)
+
     def split(self, holders: tuple[Holder, ...], first: Ints) -> History:
         return replace(self, holders=holders, held=self.held.split(first))
 
@@ -238,6 +245,19 @@ def reclaimed(objects: pa.Table, held: Intervals, going: Mask, after: Mask, tags
         _bytes_of(objects, kept),
         _bytes_of(objects, lost & by_tag & ~otherwise),
     )
+
+
+def held_among(
+    objects: pa.Table, held: Intervals, existing: Mask, paths: Collection[str]
+) -> dict[str, tuple[int, ...]]:
+    """As `HistorySummary.held_among`, of some of its objects."""
+    asked = pc.is_in(objects["path"], value_set=pa.array(list(paths), pa.string()))
+    chosen = held.over(existing) & asked.to_numpy()
+    runs = held.only(chosen)
+    found: dict[str, tuple[int, ...]] = {}
+    for number, path in enumerate(objects["path"].filter(pa.array(chosen)).to_pylist()):
+        found[path] = tuple(np.flatnonzero(runs.positions_of(number) & existing).tolist())
+    return found
 
 
 def _bytes_of(objects: pa.Table, chosen: Mask) -> int:

@@ -87,4 +87,4 @@ def test_what_the_engine_writes_is_not_doubted(
         table.store, history, PaimonFormat.of(table.format).manifests, history.objects["path"].to_pylist()
     )
     assert len(history.holders) >= 4
-    assert (history.incomplete, found.problems, found.unsure) == ({}, {}, {})
+    assert (history.incomplete, found.problems, found.doubts.unsure) == ({}, {}, {})

@@ -17,7 +17,12 @@ import pytest
 from pyiceberg.catalog import load_catalog
 
 from core.errors import Corrupt, SnapscopeError
+from core.execution.apply import apply
+from core.execution.journal import Journal
+from core.execution.recovery import resume
+from core.model.actions import Expire
 from core.model.references import Line
+from core.spark.metadata import table as on_spark
 from core.storage.store import Store
 from core.table import open_table
 from tests.engines import s3_server
@@ -267,3 +272,33 @@ def test_a_catalogs_own_settings_reach_its_tables(
     opened = open_table("iceberg://shelf/ns/t")
     assert len(opened.heads().main.snapshots) == 1
     assert not opened.history().incomplete
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_deletion_on_spark_whose_store_fails_is_resumed(proxy: Proxy, bucket: Path, tmp_path: Path) -> None:
+    """The store refuses tasks of Spark once references are deleted: no file is."""
+    four_commits(bucket)
+    secret = tmp_path / "secret"
+    secret.write_text(s3_server.SECRET)
+    Path(os.environ["SNAPSCOPE_CONFIG"]).write_text(  # tasks of a Spark that runs do not see new variables
+        f"[warehouse.lake]\nlocation = 's3://{s3_server.BUCKET}'\nendpoint = '{proxy.url}'\nregion = 'us-east-1'\n"
+        f"access-key = '{s3_server.KEY}'\nsecret-key = {{ file = '{secret}' }}\n"
+    )
+    table = on_spark.open_table(url(bucket))
+    change = Expire(retain_max=1, retain_min=1, drop_tags=("v",))
+    plan = table.preview(change, 1_790_000_000_000, table.summary(table.heads(), change))
+    frees = set(plan.frees["path"].to_pylist())
+
+    def fails(_method: str, path: str) -> int | None:
+        return 403 if re.search("prefix=[^&]*%2Fbucket-0", path) else None  # only tasks list it
+
+    with pytest.raises(Corrupt, match="bucket-0"):
+        apply(table, plan, settle_s=0.01, waits=lambda _: setattr(proxy, "rule", fails))
+    run = Journal().open_run(url(bucket))
+    assert run is not None
+    assert all((bucket / path).exists() for path in frees if "bucket-0" in path or "manifest/" in path)
+    proxy.rule = lambda _method, _path: None
+    receipt = resume(run.id, open_table=lambda _: table, settle_s=0)
+    table.close()
+    assert (receipt.outcome, receipt.is_exact) == ("done", True)
+    assert not [path for path in frees if (bucket / path).exists()]

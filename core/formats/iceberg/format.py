@@ -344,7 +344,7 @@ class IcebergFormat(Format):
     def roots(self, heads: Heads) -> tuple[str, ...]:
         return self.place(_metadata(heads)).written
 
-    def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
+    def examine(self, history: HistorySummary, frees: Mapping[str, str]) -> Examined:
         found = _metadata(history.heads)
         return Examined({}, commit.outside(self.place(found), found, frees))
 

@@ -2,8 +2,8 @@
 
 Reading uses only part of what is written, so a damaged or wrongly restored file may be readable and yet list less than
 it should. Versions that are kept protect the files they list, so they are checked: counts in a manifest list against
-the manifests, row counts in snapshots, entries for the same file in several manifests, copies of one snapshot, and the
-disk.
+the manifests, row counts in snapshots, entries for the same file in several manifests, and copies of one snapshot; and
+the disk, by `core.formats.paimon.disk_check`.
 
 Invariant: no check here fails on metadata that an engine wrote. Not detected: a whole record missing from an index
 manifest, and an index manifest or statistics file replaced by that of another snapshot.
@@ -11,11 +11,8 @@ manifest, and an index manifest or statistics file replaced by that of another s
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,22 +20,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core import urls
 from core.errors import SnapscopeError
-from core.formats.paimon import layout
-from core.formats.paimon.file_paths import identities
+from core.formats.paimon import disk_check, layout
+from core.formats.paimon.disk_check import Doubts
+from core.formats.paimon.file_paths import Identities, identities
 from core.formats.paimon.manifests import ADD, ENTRY, LIST, PaimonManifests
 from core.formats.paimon.read.metadata_files import Named, named
-from core.messages import Reason, told
-from core.model import codes
+from core.messages import told
 from core.model.codes import Fault
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.intervals import Ints, Mask
-from core.model.references import Holder, HolderKind, ObjectKind, Problem
-from core.storage.decoded_files import Loaded, add_unlisted
+from core.model.references import Holder, HolderKind, Problem
+from core.storage.decoded_files import add_unlisted, flat
 from core.storage.store import Store
 
-_LISTERS = 16
 _LISTS = ("baseManifestList", "deltaManifestList", "changelogManifestList")
 _VIEW = ("baseManifestList", "deltaManifestList", "indexManifest", "statistics")
 _TEXTS = frozenset({*_LISTS, *_VIEW, "commitUser", "properties"})  # keys that name a file, or that users fill
@@ -47,7 +42,6 @@ _FILE_NAME = re.compile(
     r"|[^/]*[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d[^/]*)"
 )
 _COMMIT = ("id", "commitUser", "commitIdentifier", "timeMillis", "commitKind")  # identical in every copy of a snapshot
-_FILES = (ObjectKind.DATA, ObjectKind.INDEX, ObjectKind.CHANGELOG, ObjectKind.STATISTICS)
 _RESTORE = told(
     "A file was damaged or replaced by another one: restore it from a good copy, or delete "
     "this snapshot or tag by name."
@@ -58,28 +52,74 @@ _NEWER = told(
 )
 
 
-@dataclass(frozen=True)
-class Findings:
-    """The result of a check.
+@dataclass(frozen=True, slots=True)
+class ManifestContents:
+    """What manifests contain, each named once.
 
-    `problems`: position → a contradiction found there. `unsure`: a directory or path in which nothing may be deleted →
-    why. `gone`: files to be deleted that are no longer listed.
+    added, deleted, rows: the ADD and the DELETE entries of each, and the rows of the former less those of the latter
+    contradictory: the numbers of manifests that say of a file what another one, or another entry, says differently
+    odd: the fields of a manifest that no known release writes, by its name
     """
 
-    problems: Mapping[int, Problem]
-    unsure: Mapping[str, Reason]
-    gone: frozenset[str] = frozenset()
+    added: Ints
+    deleted: Ints
+    rows: Ints
+    contradictory: Ints
+    odd: Mapping[str, str]
 
-    def doubt(self, path: str) -> Reason | None:
-        return self.unsure.get(path) or self.unsure.get(path.rpartition("/")[0])
+
+@dataclass(frozen=True)
+class Findings:
+    """The result of a check. `problems`: position → a contradiction found there."""
+
+    problems: Mapping[int, Problem]
+    doubts: Doubts
 
 
 def examine(store: Store, history: History, manifests: PaimonManifests, frees: Collection[str]) -> Findings:
     """Check every existing version, and the directories of the files to be deleted."""
-    found = _Examination(store, history, manifests)
+    sizes = {entry.name: entry.size for entry in store.ls_if_there(layout.MANIFEST) if entry.size is not None}
+
+    def contents(names: list[str]) -> ManifestContents:
+        return _contents(history, manifests, names, sizes)
+
+    found = problems(history, manifests, sizes, contents)
+    return Findings(found, disk_check.doubts(store, history, frees))
+
+
+def problems(
+    history: HistorySummary,
+    manifests: PaimonManifests,
+    sizes: dict[str, int],
+    contents: Callable[[list[str]], ManifestContents],
+) -> Mapping[int, Problem]:
+    """Check every existing version. `manifests` reads lists; `sizes` is the listing of their directory; `contents` is
+    asked once, with the names of manifests."""
+    found = _Examination(history, manifests, sizes)
     found.documents()
-    found.lists()
-    return dataclasses.replace(doubts(store, history, frees), problems=found.problems)
+    found.lists(contents)
+    return found.problems
+
+
+def _contents(
+    history: History, manifests: PaimonManifests, names: list[str], sizes: dict[str, int]
+) -> ManifestContents:
+    """Read these manifests."""
+    entries = manifests.load(names, ENTRY, sizes)
+    manifest = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(entries.start))
+    try:
+        wrong = contradictory(entries.rows, manifest, identities(entries.rows, history.heads))
+    except SnapscopeError:
+        wrong = manifest[:0]  # already reported for the affected versions when the history was read
+    return ManifestContents(*sums(entries.rows, manifest, len(names)), wrong, manifests.odd)
+
+
+def sums(entries: pa.Table, manifest: Ints, manifests: int) -> tuple[Ints, Ints, Ints]:
+    """Return per manifest `ManifestContents.added`, `deleted` and `rows`. manifest: the number of each entry's manifest."""
+    is_add, rows = entries["kind"].to_numpy() == ADD, entries["rows"].to_numpy()
+    weights = is_add.astype(np.int64), (~is_add).astype(np.int64), np.where(is_add, rows, -rows)
+    added, deleted, net = (_sums(manifest, weight, manifests) for weight in weights)
+    return added, deleted, net
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -95,17 +135,11 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(each)
 
 
-def doubts(store: Store, history: History, frees: Collection[str]) -> Findings:
-    """Check only the directories of the files to be deleted."""
-    gone = set[str]()
-    return Findings({}, dict(_absent(store, history, frees, gone)), frozenset(gone))
-
-
 class _Examination:
     """Checks versions that exist and were read completely; plans that keep any other version are rejected before."""
 
-    def __init__(self, store: Store, history: History, manifests: PaimonManifests) -> None:
-        self.store, self.history, self.manifests = store, history, manifests
+    def __init__(self, history: HistorySummary, manifests: PaimonManifests, sizes: dict[str, int]) -> None:
+        self.history, self.manifests, self.sizes = history, manifests, sizes
         self.problems: dict[int, Problem] = {}
         self.points = {
             position: (holder, holder.snapshot.fields)
@@ -160,9 +194,9 @@ class _Examination:
 
     # lists and manifests -------------------------------------------------------------------------------------------
 
-    def lists(self) -> None:
+    def lists(self, contents: Callable[[list[str]], ManifestContents]) -> None:
         """Compare what lists state about manifests, manifests about files, and snapshots about rows with the facts."""
-        sizes = {entry.name: entry.size for entry in self.store.ls_if_there(layout.MANIFEST) if entry.size is not None}
+        sizes = self.sizes
         given = named(self.history.heads, self.history.holders)
         wanted = {**given.lists.number, **given.changelog_lists.number}
         add_unlisted(self.manifests.size, wanted, sizes, {})  # a listing may be stale
@@ -171,10 +205,7 @@ class _Examination:
         manifests = loaded.rows["name"].unique().to_pylist()
         of = pc.index_in(loaded.rows["name"], value_set=pa.array(manifests, pa.string())).to_numpy().astype(np.int64)
         of_list = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(loaded.start))
-        entries = self.manifests.load(manifests, ENTRY, sizes)
-        manifest = np.repeat(np.arange(len(manifests), dtype=np.int64), np.diff(entries.start))
-        is_add = entries.rows["kind"].to_numpy() == ADD
-        rows = entries.rows["rows"].to_numpy()
+        facts = contents(manifests)
         wrong: dict[str, tuple[str, str, str]] = {}  # list → path, expected, found
 
         def blame(bad: Mask, expected: str, found: str) -> None:
@@ -182,8 +213,8 @@ class _Examination:
                 wrong.setdefault(names[of_list[row]], (f"{layout.MANIFEST}/{manifests[of[row]]}", expected, found))
 
         for column, true, what in (
-            ("added", _sums(manifest, is_add.astype(np.int64), len(manifests)), "ADD entries"),
-            ("deleted", _sums(manifest, (~is_add).astype(np.int64), len(manifests)), "DELETE entries"),
+            ("added", facts.added, "ADD entries"),
+            ("deleted", facts.deleted, "DELETE entries"),
             ("bytes", np.array([sizes.get(name, -1) for name in manifests], dtype=np.int64), "bytes"),
         ):
             blame(
@@ -196,9 +227,8 @@ class _Examination:
             told("each manifest once in a list"),
             told("it listed twice"),
         )
-        contradictory = np.isin(of, _contradictory(entries, manifest, self.history))
         blame(
-            contradictory,
+            np.isin(of, facts.contradictory),
             told("what other manifests say about the same file"),
             told("a different size, schema or number of rows"),
         )
@@ -207,21 +237,21 @@ class _Examination:
             for position, number in zip(source.position, source.name, strict=True):
                 if problem := wrong.get(listed[number]):
                     self._blame(position, *problem)
-        if self.manifests.odd:
+        if odd := {**self.manifests.odd, **facts.odd}:
             parts = np.split(of, loaded.start[1:-1]) if names else []
-            self._fields(given, {name: [manifests[each] for each in of] for name, of in zip(names, parts, strict=True)})
-        net = _sums(manifest, np.where(is_add, rows, -rows), len(manifests))
-        self._rows(dict(zip(names, _sums(of_list, net[of], len(names)).tolist(), strict=True)))
+            behind = {name: [manifests[each] for each in of] for name, of in zip(names, parts, strict=True)}
+            self._fields(given, behind, odd)
+        self._rows(dict(zip(names, _sums(of_list, facts.rows[of], len(names)).tolist(), strict=True)))
 
-    def _fields(self, given: Named, listed: Mapping[str, Sequence[str]]) -> None:
+    def _fields(self, given: Named, listed: Mapping[str, Sequence[str]], odd: Mapping[str, str]) -> None:
         """Find metadata files with fields that no known release writes: they may say that other files are needed.
 
-        `listed`: list → its manifests."""
+        `listed`: list → its manifests. `odd`: file → such fields."""
         for source in (given.lists, given.changelog_lists, given.index_manifests):
             names = source.names
             for position, number in zip(source.position, source.name, strict=True):
                 for name in (names[number], *listed.get(names[number], ())):
-                    if found := self.manifests.odd.get(name):
+                    if found := odd.get(name):
                         path, expected = f"{layout.MANIFEST}/{name}", told("only known fields")
                         self._blame(position, path, expected, found, _NEWER, Fault.UNSUPPORTED)
 
@@ -268,84 +298,17 @@ def _repeated(keys: Ints) -> Mask:
     return repeated
 
 
-def _contradictory(entries: Loaded, manifest: Ints, history: History) -> Ints:
-    """Return manifests with an entry whose size, rows or schema differ from another entry of the same path."""
-    try:
-        found = identities(entries.rows, history.heads)
-    except SnapscopeError:
-        return manifest[:0]  # already reported for the affected versions when the history was read
-    path = found.files["path"].combine_chunks().dictionary_encode()
+def contradictory(entries: pa.Table, manifest: Ints, found: Identities) -> Ints:
+    """Return manifests with an entry whose size, rows or schema differ from another entry of the same path.
+
+    manifest: the number of each entry's manifest; found: the entries' identities
+    """
+    path = flat(found.files["path"]).dictionary_encode()
     owner = path.indices.to_numpy(zero_copy_only=False).astype(np.int64)[found.identity]
     wrong = np.zeros(len(owner), dtype=np.bool_)
     for column in ("bytes", "rows", "schema_id"):
-        value = entries.rows[column].to_numpy()
+        value = entries[column].to_numpy()
         one = np.zeros(len(path.dictionary), dtype=np.int64)
         one[owner] = value  # the value of an arbitrary entry of each file
         wrong |= np.bincount(owner, value != one[owner], len(one))[owner] > 0
     return np.unique(manifest[wrong])
-
-
-# the disk ------------------------------------------------------------------------------------------------------------
-
-
-def _absent(store: Store, history: History, frees: Collection[str], gone: set[str]) -> Iterator[tuple[str, Reason]]:
-    """Find files to be deleted that may be the target of a reference to a missing file.
-
-    A version may refer to a file that does not exist because the file is in the same directory under another name, or
-    in another directory under the same name. A URL may also be another spelling of the location of a file with the same
-    name, since file names are unique. Files to be deleted that are not listed are added to `gone`.
-    """
-    going = frozenset(frees)
-    kinds = pa.array([kind.value for kind in _FILES])
-    mask = pc.and_(pa.array(history.held.over(history.existing)), pc.is_in(history.objects["kind"], value_set=kinds))
-    held = history.objects.filter(mask)
-    directory, name = _directories(held["path"]), _names(held["path"])
-    in_place = pc.unique(_directories(pa.array(sorted(going), pa.string())))
-    listed = _list(store, in_place.to_pylist())
-    for path in going:
-        parent, _, own = path.rpartition("/")
-        if own not in listed.get(parent, (own,)):
-            gone.add(path)
-    for row in held.filter(pc.is_in(directory, value_set=in_place)).to_pylist():
-        parent, _, own = row["path"].rpartition("/")
-        there = listed.get(parent)
-        # Entries of a compacted changelog give the sizes of ranges within it.
-        size = None if row["kind"] == ObjectKind.CHANGELOG else row["bytes"]
-        if there is not None and (own not in there or size not in (None, there[own])):
-            yield parent, _unsure(row["path"], there.get(own), size)
-    free = defaultdict(list)
-    for path in going:
-        free[path.rpartition("/")[2]].append(path)
-    for path in held["path"].filter(pc.is_in(name, value_set=pa.array(list(free), pa.string()))).to_pylist():
-        namesakes = free[path.rpartition("/")[2]]
-        if path in going:
-            continue
-        if any(urls.is_url(each) for each in (path, *namesakes)):
-            yield from ((each, codes.MAY_BE_THIS_URL(path=path)) for each in namesakes)
-        elif store.size(path) is None:
-            yield from ((each, _unsure(path, None, None)) for each in namesakes)
-
-
-def _unsure(path: str, found: int | None, size: int | None) -> Reason:
-    fate = told("does not exist")
-    if found is not None:
-        fate = told("has {found} bytes instead of {size}", found=found, size=size)
-    return codes.MAY_BE_THIS(path=path, fate=fate)
-
-
-def _directories(paths: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    return pc.replace_substring_regex(paths, "/[^/]*$", "")
-
-
-def _names(paths: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.replace_substring_regex(paths, "^.*/", "")
-
-
-def _list(store: Store, directories: list[str]) -> dict[str, dict[str, int | None]]:
-    own = [each for each in directories if not urls.is_url(each) and not each.startswith("/")]
-
-    def one(directory: str) -> dict[str, int | None]:
-        return {entry.name: entry.size for entry in store.ls_if_there(directory)}
-
-    with ThreadPoolExecutor(_LISTERS) as pool:
-        return dict(zip(own, pool.map(one, own), strict=True))

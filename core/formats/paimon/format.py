@@ -12,10 +12,11 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
-from core import settings_file, urls
+from core import settings_file
 from core.errors import Unsupported
 from core.formats.paimon import (
     consistency,
+    disk_check,
     expiration_dates,
     inspection,
     layout,
@@ -207,7 +208,7 @@ class PaimonFormat(TableFormat):
     def _undoubted(self, plan: Plan, history: History) -> Plan:
         """Drop orphans that a version may refer to: the run would keep them back and remain incomplete."""
         paths = plan.frees["path"].to_pylist()
-        doubts = list(map(consistency.doubts(self.store, history, paths).doubt, paths))
+        doubts = list(map(disk_check.doubts(self.store, history, paths).of, paths))
         notes = [
             codes.DOUBTFUL(files=counted(count, "{count} file", "{count} files"), why=why)
             for why, count in Counter(each for each in doubts if each is not None).items()
@@ -218,7 +219,7 @@ class PaimonFormat(TableFormat):
     def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
         return effects.of(plan, heads)
 
-    def why_not_here(self, plan: Plan, history: History) -> str | None:
+    def why_not_here(self, plan: Plan, history: HistorySummary) -> str | None:
         if (managed := self._why_managed(anew=False)) is not None:
             return managed
         if not any(isinstance(each, CommitSnapshot) for each in plan.effects):
@@ -245,9 +246,10 @@ class PaimonFormat(TableFormat):
 
     # --- running plans
 
-    def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
+    def examine(self, history: HistorySummary, frees: Mapping[str, str]) -> Examined:
+        assert isinstance(history, History)
         found = consistency.examine(self.store, history, self.manifests, list(frees))
-        return Examined(found.problems, lambda path: found.doubt(path) or _outside(path), found.gone)
+        return Examined(found.problems, found.doubts.of, found.doubts.gone)
 
     def snapshot_paths(self, heads: Heads) -> set[str]:
         return {
@@ -302,11 +304,6 @@ def _commits() -> ModuleType:
 def _catalogs() -> ModuleType:
     """Import what reaches catalogs when one is named."""
     return importlib.import_module("core.formats.paimon.catalogs.discovery")
-
-
-def _outside(path: str) -> Reason | None:
-    """Return why a path in the table's directory is not one of the table's files; None if it is."""
-    return None if urls.is_url(path) or layout.is_place(path) else codes.NO_PLACE()
 
 
 def _held_after(plan: Plan, history: History, paths: Collection[str]) -> dict[str, list[str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -18,22 +18,34 @@ import pyarrow.compute as pc
 from py4j.protocol import Py4JError
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
-from pyspark.serializers import CPickleSerializer
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from core.errors import Conflict, Unsupported
-from core.formats.parts import Builder, Facts, Manifests, Reader, divided
+from core.formats.parts import Builder, Examination, Facts, Manifests, Missing, Reader, divided, part_of
+from core.formats.table_format import Examined
 from core.model import history as histories
 from core.model import intervals
 from core.model.history import HistorySummary, Reclaimed, Totals
 from core.model.intervals import Ints, Mask, Shapes
 from core.model.references import Heads, Holder
+from core.spark.metadata import directories
+from core.spark.metadata.part_rows import (
+    PICKLED,
+    SCHEMA,
+    TYPE,
+    Batches,
+    Kind,
+    PartContents,
+    by_part,
+    collected,
+    read,
+    row_of,
+    written,
+)
 from core.spark.session import divided as tasks
-from core.spark.session import session
-from core.spark.session.refusals import refusal
 from core.spark.session.task_errors import forwarding_errors
-from core.table import ATTEMPTS, Table, kept_changing
+from core.table import Table
 
 ENTRIES = 250_000
 """Of a part, about: 150 MB of memory while its history is built."""
@@ -42,12 +54,6 @@ MOST_FREED = 2_000_000
 """Files that a plan may free: it names each."""
 
 _BATCH_BYTES = 4 << 20  # of manifests that are decoded together: some 100,000 entries
-_ROWS = "part int, kind string, content binary"
-_SCHEMA = pa.schema([("part", pa.int32()), ("kind", pa.string()), ("content", pa.binary())])
-_FACTS, _ENTRIES, _NONE = "facts", "entries", "none"
-_SUMS, _OBJECTS, _HELD, _MARK = "sums", "objects", "held", "mark"
-_PICKLED = CPickleSerializer()  # what Spark sends values with itself
-Batches = Iterable[pa.RecordBatch]
 T = TypeVar("T")
 
 
@@ -63,6 +69,8 @@ class SparkHistory(HistorySummary):
     merged: Shapes = field(repr=False)
     sums: Totals = field(repr=False)
     made: DataFrame | None = field(repr=False)
+    contradictory: frozenset[int] = field(repr=False)
+    examination: Examination | None = field(repr=False)
 
     @property
     def shapes(self) -> Shapes:
@@ -74,7 +82,6 @@ class SparkHistory(HistorySummary):
 
     def reclaimed(self, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
         """As declared. Raises `Unsupported` if it is more than `MOST_FREED` files."""
-        assert self.made is not None, "costs of tags need no files"
         runs = self.merged.runs
         chosen = runs.over(going) & ~runs.over(after)
         if (count := int(self.merged.count[chosen].sum())) > MOST_FREED:
@@ -86,10 +93,10 @@ class SparkHistory(HistorySummary):
                 remedy="Expire fewer snapshots at a time, or delete fewer tags.",
             )
 
-        def answer(own: dict[str, bytes]) -> Reclaimed:
-            return histories.reclaimed(_table(own[_OBJECTS]), _PICKLED.loads(own[_HELD]), going, after, tags)
+        def answer(own: PartContents) -> Reclaimed:
+            return histories.reclaimed(*own.objects(), going, after, tags)
 
-        found = list(self._asked(answer, _OBJECTS, _HELD))
+        found = list(self._asked(answer, Kind.OBJECTS, Kind.HELD))
         return Reclaimed(
             pa.concat_tables([each.frees for each in found]),
             sum(each.foreign for each in found),
@@ -98,14 +105,45 @@ class SparkHistory(HistorySummary):
         )
 
     def objects_among(self, paths: Collection[str]) -> frozenset[str]:
-        wanted = pa.array(list(paths), pa.string())
-
-        def answer(own: dict[str, bytes]) -> list[str]:
-            known = _table(own[_OBJECTS])["path"]
-            found: list[str] = known.filter(pc.is_in(known, value_set=wanted)).to_pylist()
+        def answer(own: PartContents) -> list[str]:
+            known = own.objects()[0]["path"]
+            found: list[str] = known.filter(pc.is_in(known, value_set=own.paths())).to_pylist()
             return found
 
-        return frozenset(path for own in self._asked(answer, _OBJECTS) for path in own)
+        return frozenset(path for own in self._asked_of(answer, paths) for path in own)
+
+    def held_among(self, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
+        existing, found = self.existing, dict[str, tuple[int, ...]]()
+
+        def answer(own: PartContents) -> dict[str, tuple[int, ...]]:
+            return histories.held_among(*own.objects(), existing, own.paths().to_pylist())
+
+        for own in self._asked_of(answer, paths):
+            found |= own
+        return found
+
+    def examined(self, frees: Collection[str]) -> Examined | None:
+        """As `TableFormat.examine`; None where that needs no files."""
+        if self.examination is None:
+            return None
+        check, existing = self.examination.check(frees), self.existing
+        listed = directories.listed(self._made.sparkSession, check, frees, self.parts).persist(StorageLevel.DISK_ONLY)
+        try:
+            gone = [path for content in collected(listed.where(F.col("kind") == Kind.GONE))
+                    for path in PICKLED.loads(content)]  # fmt: skip
+
+            def answer(own: PartContents) -> Missing:
+                objects, held = own.objects()
+                return check.missing(
+                    objects.filter(pa.array(held.over(existing))), own.table(Kind.LISTED, directories.NOTHING)
+                )
+
+            more = listed.where(F.col("kind") == Kind.LISTED)
+            found = list(self._asked(answer, Kind.OBJECTS, Kind.HELD, more=more))
+        finally:
+            _forget(listed)
+        problems = self.examination.problems(self, self.contradictory)
+        return Examined(problems, self.examination.doubt(check, found, frees), frozenset(gone))
 
     @property
     def parts(self) -> int:
@@ -120,18 +158,36 @@ class SparkHistory(HistorySummary):
         if self.made is not None:
             _forget(self.made)
 
-    def _asked(self, answer: Callable[[dict[str, bytes]], T], *kinds: str) -> Iterator[T]:
-        """Yield what each part answers, given its contents of these kinds."""
-        assert self.made is not None
+    @property
+    def _made(self) -> DataFrame:
+        assert self.made is not None, "costs of tags need no files"
+        return self.made
+
+    def _asked_of(self, answer: Callable[[PartContents], T], paths: Collection[str]) -> Iterator[T]:
+        """As `_asked`, of the parts of these paths; each is given its own."""
+        if not paths:
+            return
+        every = pa.table({"path": pa.array(list(paths), pa.string())})
+        of = part_of(every["path"].combine_chunks(), self.parts)
+        rows = [row_of(part, Kind.PATHS, written(own)) for part, own in divided(every, of)]
+        more = self._made.sparkSession.createDataFrame(pa.Table.from_batches(rows))
+        yield from self._asked(answer, Kind.OBJECTS, Kind.HELD, more=more)
+
+    def _asked(self, answer: Callable[[PartContents], T], *kinds: str, more: DataFrame | None = None) -> Iterator[T]:
+        """Yield what each part answers, given its contents of these kinds. `more`: contents of parts besides."""
 
         def run(batches: Batches) -> Iterator[pa.RecordBatch]:
-            for part, rows in _by_part(batches).items():
-                own = dict(rows)
-                yield _row(part, _SUMS, _PICKLED.dumps((part, own[_MARK], answer(own))))
+            for part, rows in by_part(batches).items():
+                own = PartContents(rows)
+                with forwarding_errors():
+                    found = answer(own)
+                yield row_of(part, Kind.SUMS, PICKLED.dumps((part, own.one(Kind.MARK), found)))
 
-        asked = self.made.where(F.col("kind").isin(_MARK, *kinds)).mapInArrow(run, _ROWS)
-        for content in _contents(asked):
-            part, mark, found = _PICKLED.loads(content)
+        asked = self._made.where(F.col("kind").isin(Kind.MARK, *kinds))
+        if more is not None:
+            asked = asked.unionByName(more).repartitionById(self.parts, F.col("part"))
+        for content in collected(asked.mapInArrow(run, TYPE)):
+            part, mark, found = PICKLED.loads(content)
             if mark != self.marks[part]:
                 raise _lost(self.heads.location)
             yield found
@@ -146,19 +202,7 @@ class _Sums:
     mark: bytes
     shapes: Shapes
     totals: Totals
-
-
-def lasting(table: Table, *, changelogs: bool = False) -> SparkHistory:
-    """As `Table.lasting`, with the Spark of this process: read again if a table changes while it is read."""
-    heads = table.heads()
-    for _ in range(ATTEMPTS):
-        found = build(session.get(), table, heads, changelogs=changelogs)
-        newer = table.newer(found)
-        if newer is None:
-            return found
-        found.close()
-        heads = newer
-    raise kept_changing()
+    contradictory: Ints
 
 
 def build(
@@ -177,13 +221,13 @@ def build(
         kept.append(decoded)
         facts: list[Facts] = []
         rows = 0
-        for content in _contents(decoded.where(F.col("kind") == _FACTS)):
-            some, count = _PICKLED.loads(content)
+        for content in collected(decoded.where(F.col("kind") == Kind.FACTS)):
+            some, count = PICKLED.loads(content)
             facts, rows = [*facts, *some], rows + count
         frame = given.frame(sorted(facts, key=lambda each: each.manifest))
         made = _made(spark, frame.builder, decoded, parts).persist(StorageLevel.DISK_ONLY)
         kept.append(made)
-        sums: list[_Sums] = [_PICKLED.loads(content) for content in _contents(made.where(F.col("kind") == _SUMS))]
+        sums: list[_Sums] = [PICKLED.loads(content) for content in collected(made.where(F.col("kind") == Kind.SUMS))]
         if sum(each.rows for each in sums) != rows:
             raise _lost(table.location)
     except BaseException:
@@ -201,6 +245,8 @@ def build(
         merged=intervals.merged([each.shapes for each in sums], len(frame.holders)),
         sums=totals,
         made=made,
+        contradictory=frozenset(number for each in sums for number in each.contradictory.tolist()),
+        examination=frame.examination,
     )
 
 
@@ -229,9 +275,9 @@ def _decoded(spark: SparkSession, reader: Reader, manifests: Manifests, parts: i
         for some in _batches(batches):
             with forwarding_errors():
                 facts, rows, of = reader.entries(some, parts)
-            yield _row(-1, _FACTS, _PICKLED.dumps((facts, len(rows))))
+            yield row_of(-1, Kind.FACTS, PICKLED.dumps((facts, len(rows))))
             for part, own in divided(rows, of):
-                yield _row(part, _ENTRIES, _content(own))
+                yield row_of(part, Kind.ENTRIES, written(own))
 
     numbers, names, sizes = zip(*manifests, strict=True) if manifests else ((), (), ())
     units = pa.table(
@@ -241,7 +287,7 @@ def _decoded(spark: SparkSession, reader: Reader, manifests: Manifests, parts: i
             "size": pa.array(sizes, pa.int64()),
         }
     )
-    return tasks.divided(spark, units, [max(1, size) for size in sizes]).mapInArrow(run, _ROWS)
+    return tasks.divided(spark, units, [max(1, size) for size in sizes]).mapInArrow(run, TYPE)
 
 
 def _batches(batches: Batches) -> Iterator[list[tuple[int, str, int]]]:
@@ -263,53 +309,24 @@ def _made(spark: SparkSession, builder: Builder, decoded: DataFrame, parts: int)
     """The parts: of each its sums, its objects and where they are held."""
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for part, rows in _by_part(batches).items():
-            tables = [_table(content) for kind, content in rows if kind == _ENTRIES]
+        for part, rows in by_part(batches).items():
+            tables = [read(content) for kind, content in rows if kind == Kind.ENTRIES]
             with forwarding_errors():
-                history = builder.part(tables, part, parts)
-            objects, held = _content(history.objects), _PICKLED.dumps(history.held)
+                built = builder.part(tables, part, parts)
+            history = built.history
+            objects, held = written(history.objects), PICKLED.dumps(history.held)
             mark = hashlib.blake2b(objects + held).digest()
             shapes = intervals.merged([history.shapes], len(history.holders))
             received = sum(len(each) for each in tables)
-            yield _row(part, _SUMS, _PICKLED.dumps(_Sums(part, received, mark, shapes, history.totals)))
-            for kind, content in ((_OBJECTS, objects), (_HELD, held), (_MARK, mark)):
-                yield _row(part, kind, content)
+            yield row_of(
+                part, Kind.SUMS, PICKLED.dumps(_Sums(part, received, mark, shapes, history.totals, built.contradictory))
+            )
+            for kind, content in ((Kind.OBJECTS, objects), (Kind.HELD, held), (Kind.MARK, mark)):
+                yield row_of(part, kind, content)
 
     # Each part is built even if no entry names one of its objects: lists and documents are objects, too.
     every = spark.createDataFrame(
-        pa.table([pa.array(range(parts), pa.int32()), [_NONE] * parts, [b""] * parts], schema=_SCHEMA)
+        pa.table([pa.array(range(parts), pa.int32()), [Kind.NONE] * parts, [b""] * parts], schema=SCHEMA)
     )
-    rows = decoded.where(F.col("kind") == _ENTRIES).unionByName(every)
-    return rows.repartitionById(parts, F.col("part")).mapInArrow(run, _ROWS)
-
-
-def _by_part(batches: Batches) -> dict[int, list[tuple[str, bytes]]]:
-    found: dict[int, list[tuple[str, bytes]]] = {}
-    for batch in batches:
-        for part, kind, content in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            found.setdefault(part, []).append((kind, content))
-    return found
-
-
-def _row(part: int, kind: str, content: bytes) -> pa.RecordBatch:
-    return pa.record_batch([pa.array([part], pa.int32()), [kind], pa.array([content], pa.binary())], schema=_SCHEMA)
-
-
-def _contents(frame: DataFrame) -> list[bytes]:
-    try:
-        found: list[bytes] = frame.select("content").toArrow()["content"].to_pylist()
-    except Exception as error:
-        raise refusal(error) from error
-    return found
-
-
-def _content(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
-        writer.write_table(table)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
-
-
-def _table(content: bytes) -> pa.Table:
-    return pa.ipc.open_stream(content).read_all()
+    rows = decoded.where(F.col("kind") == Kind.ENTRIES).unionByName(every)
+    return rows.repartitionById(parts, F.col("part")).mapInArrow(run, TYPE)

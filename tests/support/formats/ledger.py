@@ -22,7 +22,7 @@ from core.messages import Code
 from core.model.actions import Change, Expire
 from core.model.capabilities import Capabilities
 from core.model.effects import DeleteIfEqual, Effect, ended
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.intervals import from_pairs
 from core.model.plan import Plan
 from core.model.references import MAIN, Field, Heads, Holder, HolderKind, Line, Schema, Snapshot
@@ -150,7 +150,7 @@ class LedgerFormat(TableFormat):
         gone = [DeleteIfEqual(path, content, while_planned=True) for path, content in plan.removes]
         return ended(gone, len(plan.frees), plan.freed_bytes, waits=bool(gone))
 
-    def examine(self, history: History, frees: Mapping[str, str]) -> Examined:
+    def examine(self, history: HistorySummary, frees: Mapping[str, str]) -> Examined:
         return Examined({}, lambda path: None if path.startswith("data/") else NO_DATA())
 
 

@@ -17,8 +17,7 @@ from core.formats.iceberg.history import build, file_index
 from core.formats.iceberg.history.outline import IcebergIndexed, IcebergLists, IcebergOutline, inherited
 from core.formats.iceberg.manifests import DELETED, ENTRY, IcebergManifests
 from core.formats.iceberg.metadata import Metadata
-from core.formats.parts import MANIFEST, Facts, HolderFrame, Manifests, part_of
-from core.model.history import History
+from core.formats.parts import MANIFEST, Facts, HistoryPart, HolderFrame, Manifests, part_of
 from core.model.intervals import Ints
 from core.model.references import Heads
 from core.storage import memory
@@ -61,7 +60,7 @@ class IcebergBuilder:
     found: Metadata
     said: pa.Table
 
-    def part(self, entries: Sequence[pa.Table], part: int, parts: int) -> History:
+    def part(self, entries: Sequence[pa.Table], part: int, parts: int) -> HistoryPart:
         every = pa.concat_tables(entries) if entries else _no_entries()
         manifest = every[MANIFEST].to_numpy()
         order = np.argsort(manifest, kind="stable")
@@ -73,7 +72,8 @@ class IcebergBuilder:
         index = file_index.with_entries(index, self.place, self.found, numbers, names, loaded, {})
         own = tuple(each.only(part_of(each.paths, parts) == part) for each in self.outline.objects)
         outline = dataclasses.replace(self.outline, objects=own)
-        return in_parts.only(build.assembled(outline, index, self.place, self.found), part, parts)
+        history = in_parts.only(build.assembled(outline, index, self.place, self.found), part, parts)
+        return HistoryPart(history, manifest[:0])
 
 
 def _no_entries() -> pa.Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.formats import parts as in_parts
+from core.formats.paimon import consistency
+from core.formats.paimon.consistency import ManifestContents
+from core.formats.paimon.disk_check import PaimonDiskCheck
 from core.formats.paimon.file_paths import Identities, changelog_path, identities
 from core.formats.paimon.history import build, file_index
 from core.formats.paimon.history.file_index import PaimonIndexed
@@ -19,10 +22,11 @@ from core.formats.paimon.history.outline import PaimonLists, PaimonOutline
 from core.formats.paimon.manifests import ENTRY, PaimonManifests
 from core.formats.paimon.read.holder_axis import axis
 from core.formats.paimon.read.problems import unknown_in
-from core.formats.parts import MANIFEST, Facts, HolderFrame, Manifests, part_of
-from core.model.history import History
+from core.formats.parts import MANIFEST, DiskCheck, Facts, HistoryPart, HolderFrame, Manifests, Missing, part_of
+from core.messages import Reason
+from core.model.history import HistorySummary
 from core.model.intervals import Ints
-from core.model.references import Heads
+from core.model.references import Heads, Problem
 from core.storage import memory
 from core.storage.decoded_files import Loaded, add_unlisted, expand, flat
 from core.storage.store import Store
@@ -42,9 +46,18 @@ class PaimonReader:
         source = PaimonManifests(self.store, is_kept=False)
         loaded, found = file_index.identified_in(self.heads, names, source.load(names, ENTRY, sizes))
         unknown, counts = unknown_in(loaded, numbers), np.diff(loaded.start)
+        of = np.repeat(np.arange(len(names), dtype=np.int64), counts)
+        added, deleted, rows = (each.tolist() for each in consistency.sums(loaded.rows, of, len(names)))
         facts = [
-            Facts(number, (count,), loaded.errors.get(name), unknown.get(number))
-            for (number, name, _), count in zip(manifests, counts.tolist(), strict=True)
+            Facts(
+                number,
+                (added[at], deleted[at]),
+                loaded.errors.get(name),
+                unknown.get(number),
+                rows[at],
+                source.odd.get(name),
+            )
+            for at, (number, name, _) in enumerate(manifests)
         ]
         identity, part = _parts(found, parts)
         row, pair = expand(np.searchsorted(identity, np.arange(found.count + 1)).astype(np.int64), found.identity)
@@ -72,7 +85,7 @@ class PaimonBuilder:
     outline: PaimonOutline
     said: pa.Table
 
-    def part(self, entries: Sequence[pa.Table], part: int, parts: int) -> History:
+    def part(self, entries: Sequence[pa.Table], part: int, parts: int) -> HistoryPart:
         every = pa.concat_tables([_ENTRIES.empty_table(), *entries])
         manifest = every[MANIFEST].to_numpy()
         order = np.argsort(manifest, kind="stable")
@@ -87,7 +100,42 @@ class PaimonBuilder:
             self.outline,
             objects=tuple(each.only(part_of(each.paths, parts) == part) for each in self.outline.objects),
         )
-        return in_parts.only(build.assembled(outline, index), part, parts)
+        history = in_parts.only(build.assembled(outline, index), part, parts)
+        return HistoryPart(history, consistency.contradictory(rows, manifest[order], found))
+
+
+@dataclass(frozen=True, slots=True)
+class PaimonExamination:
+    """See `core.formats.paimon.consistency`. `facts` are those of all manifests, by name."""
+
+    listed: PaimonLists
+    names: Sequence[str]
+    facts: Mapping[str, Facts]
+
+    def problems(self, history: HistorySummary, contradictory: Collection[int]) -> Mapping[int, Problem]:
+        wrong = {self.names[number] for number in contradictory}
+
+        def contents(names: list[str]) -> ManifestContents:
+            nothing = Facts(-1, (0, 0))
+            found = [self.facts.get(name, nothing) for name in names]
+            added, deleted, rows = (
+                np.array(each, dtype=np.int64)
+                for each in zip(*((*fact.entries, fact.rows) for fact in (nothing, *found)), strict=True)
+            )
+            odd = {name: fact.odd for name, fact in self.facts.items() if fact.odd is not None}
+            at = np.flatnonzero([name in wrong for name in names])
+            return ManifestContents(added[1:], deleted[1:], rows[1:], at, odd)
+
+        return consistency.problems(history, self.listed.manifests, dict(self.listed.sizes), contents)
+
+    def check(self, frees: Collection[str]) -> PaimonDiskCheck:
+        return PaimonDiskCheck.of(self.listed.store, frees)
+
+    def doubt(
+        self, check: DiskCheck, found: Sequence[Missing], frees: Collection[str]
+    ) -> Callable[[str], Reason | None]:
+        assert isinstance(check, PaimonDiskCheck)
+        return check.doubts(found, frees, ()).of
 
 
 def _light(heads: Heads) -> Heads:
@@ -138,4 +186,5 @@ class PaimonInParts:
         return HolderFrame(
             outline.heads, outline.holders, outline.warnings, builder,
             lambda totals: outline.with_rows(totals.rows).incomplete,
+            PaimonExamination(self._listed, names, {names[each.manifest]: each for each in facts}),
         )  # fmt: skip

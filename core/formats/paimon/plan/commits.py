@@ -23,7 +23,7 @@ from core.messages import Reason, counted, listed, told
 from core.model import codes
 from core.model.actions import Analyze, Compact, DropPartitions, OfCommits, Truncate
 from core.model.effects import CommitSnapshot
-from core.model.history import History
+from core.model.history import History, HistorySummary
 from core.model.plan import LEAVING, Plan
 from core.model.references import MAIN, Line, Schema
 from core.planning import reclaim as planning
@@ -83,7 +83,7 @@ def preview(store: Store, history: History, change: OfCommits, now_ms: int) -> P
     )
 
 
-def why_not_here(store: Store, plan: Plan, history: History) -> str | None:
+def why_not_here(store: Store, plan: Plan, history: HistorySummary) -> str | None:
     """Return why the commit of this plan cannot be run by Snapscope, or None if it can."""
     line = history.heads.line(plan.change.branch)
     error = commit_base.unlocked(store, plan.change.branch, () if line is None else line.snapshots)

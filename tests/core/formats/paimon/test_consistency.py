@@ -25,6 +25,7 @@ from core.table import open_table
 from tests.support import builders
 from tests.support.builders import TableBuilder
 from tests.support.execution import ground
+from tests.support.formats.in_parts import agrees
 from tests.support.formats.manifest_bytes import FORMS
 from tests.support.formats.paimon.tables import (
     PUBLIC,
@@ -46,8 +47,9 @@ def examined(root: Path, frees: set[str] | None = None) -> tuple[dict[str, str],
     paths = history.objects["path"].to_pylist() if frees is None else sorted(frees)
     found = consistency.examine(table.store, history, PaimonFormat.of(table.format).manifests, paths)
     assert not history.incomplete
+    agrees(table, history, 3)
     return {history.holders[position].point: problem.sentence() for position, problem in found.problems.items()}, dict(
-        found.unsure
+        found.doubts.unsure
     )
 
 
@@ -280,42 +282,6 @@ def test_what_contradicts_itself_stops_an_apply_unless_it_goes(
         assert apply(opened, shown, settle_s=0).outcome == "done"
         assert not ground.broken(root)
         return
-
-
-# the disk ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_held_file_that_is_not_there_makes_its_directory_unsure(tmp_path: Path) -> None:
-    """A name that changed by a digit: the file that is meant looks free."""
-    table = subject(tmp_path / "t")
-    held, free = (f"bucket-0/{file.name}" for file in (table.live()[0], table.file()))
-    (tmp_path / "t" / held).rename(tmp_path / "t/bucket-0/data-elsewhere.parquet")
-    _, unsure = examined(tmp_path / "t", {free})
-    assert list(unsure) == ["bucket-0"]
-    assert unsure["bucket-0"].values["path"] == held
-    assert examined(tmp_path / "t", {"index/index-x"}) == ({}, {})
-
-
-def test_a_held_file_of_another_size_makes_its_directory_unsure(tmp_path: Path) -> None:
-    table = subject(tmp_path / "t")
-    held, free = (f"bucket-0/{file.name}" for file in (table.live()[0], table.file()))
-    os.truncate(tmp_path / "t" / held, 7)
-    _, unsure = examined(tmp_path / "t", {free})
-    assert "7 bytes instead of 5000" in unsure["bucket-0"].text
-
-
-def test_a_namesake_of_an_absent_file_is_unsure(tmp_path: Path) -> None:
-    """A bucket that changed by a digit: the file that is meant lies elsewhere under the same name."""
-    table = subject(tmp_path / "t")
-    name = table.live()[0].name
-    for bucket in (1, 2):
-        (tmp_path / f"t/bucket-{bucket}").mkdir()
-        (tmp_path / f"t/bucket-{bucket}" / name).touch()
-    namesakes = {f"bucket-{bucket}/{name}" for bucket in (1, 2)}
-    assert examined(tmp_path / "t", namesakes) == ({}, {})
-    (tmp_path / "t/bucket-0" / name).unlink()
-    _, unsure = examined(tmp_path / "t", namesakes | {"bucket-1/other"})
-    assert unsure.keys() == namesakes
 
 
 # fields of a newer engine --------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,13 +25,13 @@ from tests.support.formats.manifest_bytes import FORMS
 from tests.support.formats.paimon.random_tables import Maker
 from tests.support.formats.paimon.tables import four_commits, manifest_of
 from tests.support.places import SMALL_TABLES
+from tests.support.spark.planned import NOW_MS
 
 TABLES = [
     *(SMALL_TABLES / "paimon" / "default.db" / name for name in ("branches", "changelog_decoupled", "pk_tags_expired")),
     *(SMALL_TABLES / "iceberg" / "pyiceberg" / name for name in ("tags_branches", "expired")),
     SMALL_TABLES / "iceberg" / "java_random" / "t05_v3",
 ]
-NOW_MS = 1_790_000_000_000
 
 
 def agrees(spark: SparkSession, table: Table, entries: int) -> None:
@@ -60,9 +61,11 @@ def compare(table: Table, whole: History, found: SparkHistory) -> None:
         changes.append(DeleteTags(tags))
     for change in changes:
         plan, expected = (_planned(table, change, each) for each in (found, whole))
-        assert plan == expected
         if isinstance(plan, Plan) and isinstance(expected, Plan):
+            assert set(plan.warnings) <= set(expected.warnings)  # what the engine does is not compared
+            plan = replace(plan, warnings=expected.warnings)
             assert plan.frees.equals(expected.frees)
+        assert plan == expected
     if not whole.incomplete:
         assert storage_cost.drops(found, NOW_MS) == storage_cost.drops(whole, NOW_MS)
         assert answers.costs(found, NOW_MS) == answers.costs(whole, NOW_MS)
@@ -71,7 +74,7 @@ def compare(table: Table, whole: History, found: SparkHistory) -> None:
 def _planned(table: Table, change: Change, history: HistorySummary) -> Plan | str:
     """The plan, or why there is none."""
     try:
-        return table.preview_deletion(change, NOW_MS, history)
+        return table.preview(change, NOW_MS, history)
     except SnapscopeError as error:
         return str(error)
 
@@ -117,12 +120,12 @@ def test_parts_that_are_built_again_from_a_changed_table(spark: SparkSession, tm
     assert found.made is not None
     found.made.unpersist(blocking=True)
     change = Expire(retain_max=3, retain_min=1)
-    plan = opened.preview_deletion(change, NOW_MS, found)
+    plan = opened.preview(change, NOW_MS, found)
     assert plan == opened.preview(change, NOW_MS)
     found.made.unpersist(blocking=True)
     (table.root / manifest_of(table, 2)).unlink()
     with pytest.raises(Conflict, match="Spark lost some of the metadata that it had read, and the table has changed"):
-        opened.preview_deletion(change, NOW_MS, found)
+        opened.preview(change, NOW_MS, found)
 
 
 def test_a_plan_that_would_name_too_many_files(
@@ -132,7 +135,7 @@ def test_a_plan_that_would_name_too_many_files(
     monkeypatch.setattr(on_spark, "MOST_FREED", 1)
     history = on_spark.build(spark, table, table.heads())
     with pytest.raises(Unsupported, match=r"would free \d files; a plan names each file, and 1 at most") as raised:
-        table.preview_deletion(Expire(retain_max=1, retain_min=1), NOW_MS, history)
+        table.preview(Expire(retain_max=1, retain_min=1), NOW_MS, history)
     assert raised.value.remedy == "Expire fewer snapshots at a time, or delete fewer tags."
     history.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import subprocess
 import sys
 import time
@@ -23,8 +24,10 @@ from core.spark.session import session as sessions
 from core.spark.session.task_errors import carried, error_text
 from core.spark.write import append, upsert
 from core.storage.store import Store
+from core.table import open_table
 from tests.support.places import ROOT, SMALL_TABLES
 from tests.support.spark import standalone
+from tests.support.spark.planned import CHANGE, NOW_MS
 
 MASTER = "spark://head:7077"
 
@@ -168,7 +171,7 @@ from core.spark.query.query import query
 from core.spark.session import session as sessions
 from core import spark_settings
 from core.errors import SnapscopeError
-from tests.support.spark.planned import planned
+from tests.support.spark.planned import expired, planned
 
 table = open_table(sys.argv[1])
 
@@ -187,6 +190,8 @@ for line in sys.stdin:
         spark_settings.of_environment = lambda chosen=asked["settings"]: chosen
     elif "plan" in asked:
         print(json.dumps(planned(table)), flush=True)
+    elif "expire" in asked:
+        print(json.dumps(expired(asked["expire"])), flush=True)
     else:
         ask(**asked)
 """
@@ -237,6 +242,16 @@ def test_workers_without_the_checkout_and_their_deaths(tmp_path: Path) -> None:
                 time.sleep(0.2)
             say({"plan": True})  # the parts were on the executors' disks, and are built again
             assert json.loads(driver.stdout.readline()) == planned
+
+            copy = shutil.copytree(table, tmp_path / "default.db" / "t")
+            frees = set(open_table(str(copy)).preview(CHANGE, NOW_MS).frees["path"].to_pylist())
+            say({"expire": str(copy)})
+            assert json.loads(driver.stdout.readline()) == {"waiting": True}
+            standalone.kill(found.executors())  # with the parts by which it was confirmed
+            say({})
+            done = json.loads(driver.stdout.readline())
+            assert (done["outcome"], done["exact"]) == ("done", True), done
+            assert frees == {path for path in done["deleted"] if not (copy / path).exists()}
 
             say({"sql": "select count(*) from t a, t b, t c, t d, t e, t f, t g, t h, t i, t j, t k where a.id < b.id"})
             pause, answers = 3.0, cast(TextIO, driver.stdout)

@@ -27,4 +27,4 @@ def test_deleted_entries_are_counted_and_left_out() -> None:
     assert len(rows) == len(of) == sum(sum(each.entries[:2]) for each in facts)
     assert set(of.tolist()) <= {0, 1, 2}
     _, parts = built(table, whole, 3)
-    assert sum(len(part.files) for part in parts) == len(whole.files)
+    assert sum(len(part.history.files) for part in parts) == len(whole.files)
