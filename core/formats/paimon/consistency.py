@@ -115,7 +115,7 @@ def _contents(
 
 
 def sums(entries: pa.Table, manifest: Ints, manifests: int) -> tuple[Ints, Ints, Ints]:
-    """Return per manifest `ManifestContents.added`, `deleted` and `rows`. manifest: the number of each entry's manifest."""
+    """Return `added`, `deleted` and `rows` of `ManifestContents`. manifest: the number of each entry's manifest."""
     is_add, rows = entries["kind"].to_numpy() == ADD, entries["rows"].to_numpy()
     weights = is_add.astype(np.int64), (~is_add).astype(np.int64), np.where(is_add, rows, -rows)
     added, deleted, net = (_sums(manifest, weight, manifests) for weight in weights)

@@ -28,7 +28,7 @@ def test_what_is_there_goes_to_its_part(
     found = by_part(directories.listed(spark, check, frees, 4).toArrow().to_batches())
     gone = [path for kind, content in found.pop(-1) for path in PICKLED.loads(content) if kind == Kind.GONE]
     assert sorted(gone) == ["bucket-1/data-99", "bucket-7/data-1"]
-    listed = {}
+    listed: dict[str, int] = {}
     for part, rows in found.items():
         for kind, content in rows:
             assert kind == Kind.LISTED
