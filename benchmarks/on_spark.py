@@ -1,11 +1,12 @@
 """Benchmark metadata that Spark reads, of one large Paimon table: its history, plans of an expiry and of deleting all
 tags, and what each tag costs; beside one process that reads it all.
 
-    python benchmarks/on_spark.py [--files 2000000] [--snapshots 200] [--tags 20] [--rounds 1] [--alone] [--memory 2g]
+    python benchmarks/on_spark.py [--files 2000000] [--snapshots 200] [--tags 20] [--alone] [--memory 2g] [--cluster]
                                   [--warehouse DIRECTORY]
 
 Manifests are in Parquet, which Paimon writes with `manifest.format` = parquet, because they can be made quickly: 20
-million files take some minutes. With `--alone`, one process reads the same table, and all answers must be equal.
+million files take some minutes. With `--alone`, one process reads the same table, and all answers must be equal. With
+`--cluster`, Spark is a standalone master with two workers, in processes of their own.
 Output: seconds of each step, the peak of memory of each process, and bytes of it for each live file.
 """
 
@@ -33,6 +34,7 @@ from core.formats.paimon import binary_row
 from core.formats.paimon.write import manifest_encoding as paimon
 from support import large_tables
 from support.large_tables import BEHIND, DAYS, DELETES
+from tests.support.spark import standalone
 
 NOW_MS = 4_000_000_000_000
 
@@ -145,6 +147,9 @@ def _list(table: Path, rows: list[dict[str, Any]]) -> str:
 # measuring -----------------------------------------------------------------------------------------------------------
 
 
+_JVMS = {"CoarseGrainedExecutorBackend": "largest executor", "SparkSubmit": "JVM of the driver"}
+
+
 class Peaks(threading.Thread):
     """The most memory that this process, Spark's JVM and its workers have used, in MB."""
 
@@ -168,8 +173,8 @@ class Peaks(threading.Thread):
         for pid, _, size, words in rows:
             if int(pid) == os.getpid():
                 self.most["this process"] = max(self.most["this process"], int(size) // 1024)
-            elif int(pid) in mine and "SparkSubmit" in words:
-                self.most["JVM"] = max(self.most["JVM"], int(size) // 1024)
+            elif int(pid) in mine and (name := next((each for each in _JVMS if each in words), None)):
+                self.most[_JVMS[name]] = max(self.most[_JVMS[name]], int(size) // 1024)
             elif int(pid) in mine and "daemon" in words:
                 workers = max(workers, int(size) // 1024)
         self.most["largest worker"] = max(self.most["largest worker"], workers)
@@ -181,6 +186,7 @@ def main() -> None:
     parser.add_argument("--snapshots", type=int, default=200)
     parser.add_argument("--tags", type=int, default=20)
     parser.add_argument("--memory", default="2g", help="of Spark's JVM")
+    parser.add_argument("--cluster", action="store_true", help="start a standalone cluster, and use it")
     parser.add_argument("--alone", action="store_true", help="read it in one process, too")
     parser.add_argument("--warehouse", type=Path, help="keep the table here")
     args = parser.parse_args()
@@ -190,17 +196,28 @@ def main() -> None:
             started = time.perf_counter()
             make(table, args.files, args.snapshots, args.tags)
             print(f"wrote the table in {time.perf_counter() - started:.0f} s")
-        measure(table, args.memory, is_alone=args.alone)
+        settings = {"spark.driver.memory": args.memory}
+        if not args.cluster:
+            measure(table, settings, is_alone=args.alone)
+            return
+        with standalone.cluster(Path(own)) as found:
+            settings |= {
+                "spark.master": found.url,
+                "spark.driver.host": "127.0.0.1",
+                "spark.executor.memory": "512m",
+                "spark.pyspark.python": str(found.python),
+            }
+            measure(table, settings, is_alone=args.alone)
 
 
-def measure(table: Path, memory: str, *, is_alone: bool) -> None:
+def measure(table: Path, settings: dict[str, str], *, is_alone: bool) -> None:
     from core.analysis import storage_cost
     from core.model.actions import DeleteTags, Expire
     from core.spark.metadata import history as on_spark
     from core.spark.session import session
     from core.table import open_table
 
-    spark = session.get({"spark.driver.memory": memory})
+    spark = session.get(settings)
     opened = open_table(str(table))
     peaks = Peaks()
     peaks.start()
@@ -214,7 +231,7 @@ def measure(table: Path, memory: str, *, is_alone: bool) -> None:
         f"plan: delete {len(tags)} tags": DeleteTags(tags),
     }
     plans = [
-        step(name, lambda change=change: opened.preview_deletion(change, NOW_MS, summed))  # type: ignore[misc]
+        step(name, lambda change=change: opened.preview(change, NOW_MS, summed))  # type: ignore[misc]
         for name, change in changes.items()
     ]
     costs = step("cost of each tag, curve", lambda: _costs(storage_cost, summed))
