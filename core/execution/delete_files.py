@@ -93,8 +93,11 @@ def sweep(
     deleted: list[str],
     progress: Progress | None,
     cancelled: Callable[[], bool],
+    begins: Callable[[], None],
 ) -> Receipt:
-    """Delete files batch by batch, check what remains, and return the receipt. All references are already deleted."""
+    """Delete files batch by batch, check what remains, and return the receipt. All references are already deleted.
+
+    `begins` is called directly before the first file is deleted, and raises if none may be."""
     sizes = {path: size for path, _, size in work.frees}
     going = {path for path, _ in work.removes}
     gone = going.union(deleted)
@@ -112,6 +115,7 @@ def sweep(
         if seen is None or heads.references != seen.references:
             (why_not, gone_before), seen = _reasons_to_stay(table, look, heads, waiting[begin:], work), heads
         if begin == 0:
+            begins()
             journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
         else:
             journal.check(work.run)  # whoever resumes must know what earlier batches deleted

@@ -20,6 +20,7 @@ from core.execution import (
     grace_period,
     metadata_swap,
     replanned,
+    taken_over,
 )
 from core.execution import journal as journals
 from core.execution.delete_files import Receipt, Work
@@ -30,7 +31,7 @@ from core.execution.stable_read import read_stable_references
 from core.formats.paimon.write.commit_base import refuse_unlocked
 from core.formats.paimon.write.publish import read_head
 from core.formats.table_format import Unknown
-from core.messages import counted
+from core.messages import counted, told
 from core.model.actions import Change
 from core.model.effects import (
     CheckTable,
@@ -83,16 +84,19 @@ class Task:
     confirm: Callable[[Heads], None] = lambda _: None  # raises if newly read references forbid the run
 
     created: list[str] = field(default_factory=list)
+    has_begun: bool = False  # this attempt may have changed something
 
     def carry_out(self, how: Manner) -> Receipt:
         """Run everything from the first effect to the receipt."""
         earlier = [] if self.is_first else self.journal.deleted(self.run)
         references = self._references()
         try:
+            self._refuse_taken_over(told("Nothing more was changed."))
+            self.has_begun = True
             self._change(references)
         except BaseException as error:
-            what = journals.UNDONE if self.is_first and self._is_nothing(references, error) else journals.FAILED
-            self.journal.failed(self.run, what, error)
+            is_nothing = self._is_untouched or (self.is_first and self._is_nothing(references, error))
+            self.journal.failed(self.run, journals.UNDONE if is_nothing else journals.FAILED, error)
             raise
         deleted = [path for path in references.deleted if path not in earlier]
         created = [*references.created, *self.created]
@@ -104,9 +108,13 @@ class Task:
                 grace_period.wait(how.settle_s, how.cancelled, how.waits)
             work = Work(self.run, self.fingerprint, self.removes, self.frees, self.is_first, self.allowed)
             gone = [*earlier, *deleted]
-            return delete_files.sweep(self.table, work, self.journal, created, gone, how.progress, how.cancelled)
+            begins = functools.partial(self._refuse_taken_over, told("No further file was deleted."))
+            return delete_files.sweep(
+                self.table, work, self.journal, created, gone, how.progress, how.cancelled, begins
+            )
         except BaseException as error:
-            self.journal.failed(self.run, journals.FAILED, error)
+            is_nothing = self._is_untouched and isinstance(error, taken_over.TakenOver)
+            self.journal.failed(self.run, journals.UNDONE if is_nothing else journals.FAILED, error)
             raise
 
     def undo(self) -> list[str]:
@@ -119,6 +127,7 @@ class Task:
         left = references.to_undo()
         if any(not isinstance(each, PutIfAbsent) for each, _ in left):
             self._refuse_swept()
+        self._refuse_taken_over(told("Nothing was undone."))
         restored = deleted_branches.restore_first(references, left)
         restored += expired_references.restore(references, left)
         rest = [each for each in left if each[0].path not in restored]
@@ -226,10 +235,24 @@ class Task:
 
     def _commit_of(self, effect: CommitSnapshot) -> Commit:
         is_kept = any(isinstance(each, PutIfAbsent) for each in self.effects)
-        return Commit(self.table.store, effect, self.change, is_kept)
+        return Commit(self.table.store, effect, self.change, is_kept, self._refuse_commit)
 
     def _swaps(self) -> list[SwapMetadata]:
         return [each for each in self.effects if isinstance(each, SwapMetadata)]
+
+    @property
+    def _is_untouched(self) -> bool:
+        return self.is_first and not (self.has_begun and changes(self.effects))
+
+    def _refuse_taken_over(self, outcome: str) -> None:
+        """Raise if a catalog has taken the table over since it was last asked. `outcome`: if the run stays open."""
+        if self._is_untouched:
+            taken_over.refuse(self.table, told("Nothing was changed."))
+        else:
+            taken_over.refuse(self.table, outcome, self.run)
+
+    def _refuse_commit(self) -> None:
+        taken_over.refuse(self.table, told("Nothing was committed."), None if self.is_first else self.run)
 
     # ends -----------------------------------------------------------------------------------------------------------
 

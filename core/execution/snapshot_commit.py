@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,12 +40,15 @@ _KINDS: Mapping[type[Change], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit effect and the action that asks for it. `is_kept`: the run's own tag holds what is restored."""
+    """One commit effect and the action that asks for it. `is_kept`: the run's own tag holds what is restored.
+
+    `refuse` is called directly before the snapshot is published."""
 
     store: Store
     effect: CommitSnapshot
     change: Change
     is_kept: bool = False
+    refuse: Callable[[], None] = lambda: None
 
     def landed(self) -> Snapshot | None:
         """The committed snapshot, or None."""
@@ -139,4 +142,4 @@ class Commit:
     def _stamp(self) -> Stamp:
         clock_ms = time.time_ns() // 1_000_000
         return Stamp(clock_ms, lambda: str(uuid.uuid4()), user=self.effect.user, identifier=ONCE,
-                     branch=self.effect.branch)  # fmt: skip
+                     branch=self.effect.branch, refuse=self.refuse)  # fmt: skip

@@ -305,6 +305,10 @@ class TableFormat(Protocol):
         """Raise if plans for this table cannot be run here. Nothing has been changed at that point."""
         return
 
+    def why_taken_over(self) -> str | None:
+        """Return why only a catalog may change this table by now, although it was opened without one; else None."""
+        return None
+
     # --- running plans
 
     @abstractmethod

@@ -236,6 +236,9 @@ class PaimonFormat(TableFormat):
                 remedy="Make the change with the table's own engine, through its catalog.",
             )
 
+    def why_taken_over(self) -> str | None:
+        return self._why_managed(anew=True)
+
     def _why_managed(self, *, anew: bool) -> str | None:
         """Return why only a catalog may change this table; None without one."""
         settings = settings_file.current()

@@ -36,7 +36,7 @@ class Stamp:
     """Who commits and when, and the source of new names (`new_uuid` returns a different text each time).
 
     `identifier` numbers the commits of one user. All batch commits have the same one and are never seen as
-    repetitions."""
+    repetitions. `refuse` is called directly before the snapshot is published, and raises if it must not be."""
 
     time_ms: int
     new_uuid: Callable[[], str]
@@ -45,6 +45,7 @@ class Stamp:
     branch: str = MAIN
     watermark: int | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
+    refuse: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,7 @@ def run(store: Store, change: CommitChange, stamp: Stamp) -> Snapshot:
             path, content = draft.write(head)
             try:
                 with catalog_lock.held(store):
+                    stamp.refuse()
                     draft.is_open = False
                     is_ours = publish(store, path, content)
             except Unknown as error:
@@ -167,12 +169,12 @@ def run(store: Store, change: CommitChange, stamp: Stamp) -> Snapshot:
                 return references.snapshot_of(path.rsplit("-", 1)[-1], content, path)
             draft.is_open = draft.is_sure
             draft.withdraw()
-        if draft.unsure:
-            raise next(iter(draft.unsure.values()))[1]
         raise Conflict("Other commits kept getting in first.", path=store.location, remedy="Try again.")
     except BaseException as error:
         if draft.is_open:
             draft.abandon(error)
+        if draft.unsure and isinstance(error, SnapscopeError) and not isinstance(error, Unknown):
+            raise next(iter(draft.unsure.values()))[1] from error
         raise
 
 

@@ -24,6 +24,7 @@ from core.formats.paimon import binary_row, references
 from core.formats.paimon.write import commit, documents, manifest_encoding, publish
 from core.formats.paimon.write.commit import Stamp
 from core.formats.paimon.write.manifest_encoding import NewDataFile
+from core.formats.table_format import Unknown
 from core.model.references import Snapshot
 from core.storage.store import Store
 from tests.support.builders import TableBuilder
@@ -809,3 +810,39 @@ def test_writers_at_the_same_time_lose_nothing(store: Store) -> None:
             known.add(f"manifest/{document[f'{which}ManifestList']}")
             known |= {f"manifest/{each['_FILE_NAME']}" for each in avro(store, document[f"{which}ManifestList"])}
     assert named == known  # attempts that lost left nothing
+
+
+# refusals just before publishing --------------------------------------------------------------------------------------
+
+
+def test_a_commit_that_is_refused_before_it_is_published_leaves_nothing(store: Store) -> None:
+    new, before = file(store), {each.name for each in store.ls_if_there("manifest")}
+
+    def refuse() -> None:
+        raise Conflict("taken over")
+
+    with pytest.raises(Conflict, match="taken over"):
+        commit.append(store, [new], dataclasses.replace(stamp(), refuse=refuse))
+    assert {each.name for each in store.ls_if_there("manifest")} == before
+    with pytest.raises(NotFound):
+        store.read(new.path)
+
+
+def test_a_refusal_after_a_try_whose_outcome_is_unknown_is_no_answer(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new, asked = file(store), list[str]()
+
+    def refuse() -> None:
+        asked.append("refuse")
+        if len(asked) > 1:
+            raise Conflict("taken over")
+
+    def lost(*_: object) -> bool:
+        raise Unknown("no answer")
+
+    monkeypatch.setattr(commit, "publish", lost)
+    with pytest.raises(Unknown, match="no answer"):
+        commit.append(store, [new], dataclasses.replace(stamp(), refuse=refuse))
+    assert len(asked) == 2
+    store.read(new.path)  # nothing is deleted

@@ -1,0 +1,32 @@
+"""Refuse to go on with a run if a catalog commits to its table by now.
+
+A catalog may take a table over at any time: after the change was confirmed, while writers are waited for, before an
+interrupted run is resumed. So the catalogs are asked directly before the first effect of a run, before its commit is
+published, and before its first file is deleted.
+
+Invariant: a catalog that cannot be asked may have taken the table over.
+"""
+
+from __future__ import annotations
+
+from core.errors import Conflict
+from core.messages import both, told
+from core.table import Table
+
+
+class TakenOver(Conflict):
+    """A catalog commits to the table by now, or may do so."""
+
+    kind = Conflict.__name__
+
+
+def refuse(table: Table, outcome: str, run: str | None = None) -> None:
+    """Raise `TakenOver`, which tells the outcome, if a catalog has taken the table over. `run`: it stays open."""
+    if (why := table.format.why_taken_over()) is None:
+        return
+    remedy = (
+        told("Make the change with the table's own engine, through its catalog.")
+        if run is None
+        else told("Run {id} stays open: resume or undo it when no catalog commits to this table.", id=run)
+    )
+    raise TakenOver(both(why, outcome), path=table.location, remedy=remedy)
