@@ -24,7 +24,7 @@ UNSEEN = re.compile(  # texts that no page shows: English only, for shells and l
     "core/(cli/|serve|demo/(?!stories)|formats/paimon/write/alter|spark/write/(?!analyze|compact|footers))"
 )
 LABELS, NAMED = frozenset("section facts table page".split()), ("remedy", "what")
-ERRORS = frozenset("NotFound Invalid TimedOut Conflict Corrupt Unsupported SnapscopeError Unknown".split())
+ERRORS = frozenset("NotFound Invalid TimedOut Conflict Corrupt Unsupported SnapscopeError Unknown Silent".split())
 DATED = re.compile(rb'"(POT-Creation-Date|PO-Revision-Date|Generated-By|Last-Translator|Report-Msgid-Bugs-To): .*\n')
 
 

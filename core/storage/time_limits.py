@@ -100,8 +100,9 @@ class Waiting(Generic[T]):
         with _lock:
             if self.done.is_set():
                 return
-            self.given_up = True
-            _stuck[self.of] += 1
+            if not self.given_up:
+                self.given_up = True
+                _stuck[self.of] += 1
         raise silent(self.of, self.seconds)
 
 
@@ -222,9 +223,15 @@ def _serve(tasks: SimpleQueue[Waiting[Any]]) -> None:
         del task
 
 
-def silent(of: str, seconds: float) -> Corrupt:
+class Silent(Corrupt):
+    """A store that did not answer in time."""
+
+    kind = Corrupt.__name__
+
+
+def silent(of: str, seconds: float) -> Silent:
     """Return the error of a store that did not answer in time."""
-    return Corrupt(
+    return Silent(
         "The store did not answer within {seconds:g} s.",
         seconds=seconds,
         path=of,

@@ -12,14 +12,16 @@ import gzip
 import re
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote, unquote
 
 from core import spark_catalogs
 from core.errors import Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
+from core.formats import catalog_answers
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import metadata_json as packed
 from core.formats.iceberg.catalogs import pyiceberg_client as pyiceberg
@@ -40,6 +42,7 @@ from core.storage.store import Store
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
 
+T = TypeVar("T")
 WRITES = ("SqlCatalog", "HiveCatalog", "RestCatalog")
 _SECRET = re.compile("token|credential|secret|password|key", re.IGNORECASE)
 
@@ -81,8 +84,8 @@ def tables(catalog: str, below: Identifier = ()) -> Iterator[Identifier | Snapsc
             namespace = waiting.pop(0)
             try:
                 with _asked(catalog, conf):
-                    inner = sorted(client.list_namespaces(namespace))
-                    own = sorted(client.list_tables(namespace)) if namespace else []
+                    inner = sorted(_limited(catalog, partial(client.list_namespaces, namespace)))
+                    own = sorted(_limited(catalog, partial(client.list_tables, namespace))) if namespace else []
             except SnapscopeError as error:
                 if namespace == below:
                     raise
@@ -122,7 +125,7 @@ class CatalogTable:
             return self._current(client)
 
     def _current(self, client: Catalog) -> str:
-        location = pyiceberg.location(client, self.identifier, self._lent)
+        location = _limited(self.catalog, lambda: pyiceberg.location(client, self.identifier, self._lent))
         if not location:
             raise Unsupported(
                 "The catalog reports no metadata file for this table.",
@@ -133,7 +136,7 @@ class CatalogTable:
 
     def _lent(self) -> Lent:
         with _opened(self.catalog) as (client, conf), _asked(self.location, conf):
-            return pyiceberg.lent(client, self.identifier)
+            return _limited(self.catalog, lambda: pyiceberg.lent(client, self.identifier))
 
     def refuse_commit(self) -> None:
         """Raise `Unsupported` if this kind of catalog does not support commits from here."""
@@ -187,7 +190,8 @@ class CatalogTable:
 
         commit.write_new(store, path, content)
         try:
-            if pyiceberg.swapped(client, self.identifier, is_current, target, staged) == target:
+            swap = partial(pyiceberg.swapped, client, self.identifier, is_current, target, staged)
+            if _limited(self.catalog, swap) == target:
                 return path
             failed: Exception | str = "it kept another"
         except CommitFailedException:
@@ -214,11 +218,12 @@ class CatalogTable:
         requirements, updates = rest.asking(found, edit, self.location)
         pyiceberg.read_by_store(client)
         with _asked(self.location, conf):
-            table = client.load_table(self.identifier)
+            table = _limited(self.catalog, lambda: client.load_table(self.identifier))
         if place.path(str(table.metadata_location)) != found.path:
             return None
         try:
-            return place.path(client.commit_table(table, requirements, updates).metadata_location)
+            made = _limited(self.catalog, lambda: client.commit_table(table, requirements, updates))
+            return place.path(made.metadata_location)
         except CommitFailedException:
             return None
         except Exception as error:
@@ -270,11 +275,15 @@ def _opened(name: str) -> Iterator[tuple[Catalog, Mapping[str, str]]]:
                 ),
             )
         conf |= found
-        client = pyiceberg.opened(name, conf)
+        client = _limited(name, lambda: pyiceberg.opened(name, conf))
     try:
         yield client, conf
     finally:
         client.close()
+
+
+def _limited(catalog: str, question: Callable[[], T]) -> T:
+    return catalog_answers.asked(catalog, url(catalog), question)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 The files of a table tell nothing about its catalog: they are the same with and without one. So the catalogs of the
 settings file are asked, all at the same time: each REST catalog, and each Hive catalog whose writers lock. A catalog is
 asked first for the table that the path is named after, then for all its tables. A preview uses an answer again for a
-minute, and does not wait for long.
+minute, and does not wait for long. A change waits for each request, and for all of a catalog's, for a limited time.
 
 Invariants: a catalog that cannot be asked may own the table, so the table is not changed. Each catalog is asked anew
 before a change.
@@ -24,11 +24,12 @@ from core.formats.paimon.locations import url
 from core.messages import told
 from core.settings_file import NamedCatalog, plain
 from core.storage.store import Store
-from core.storage.time_limits import Waiting, begin, call_s
+from core.storage.time_limits import Silent, Waiting, begin, call_s, calling
 
 PREVIEW_S = 3.0  # the longest wait of a preview
 REMEMBERED_S = 60.0  # how long a preview uses an answer again
 FAILED_S = 10.0  # and an error
+CALLS = 10  # the longest wait of a change for one catalog, in limits of a call
 _LOOK_S = 0.02
 
 
@@ -72,10 +73,7 @@ def why_not_here(store: Store, *, anew: bool) -> str | None:
         return _commits_there(*found)
     for each in asked:
         if not each.answer.done.is_set():
-            late = told(
-                "It has not answered within {seconds:g} s; it is asked again before a change.", seconds=PREVIEW_S
-            )
-            return _undetermined(each.catalog.name, late)
+            return _undetermined(each.catalog.name, _late(each))
         try:
             own = each.answer.outcome()
         except SnapscopeError as error:
@@ -83,6 +81,12 @@ def why_not_here(store: Store, *, anew: bool) -> str | None:
         if own is not None:  # it answered at the last moment
             return _commits_there(each.catalog, own)
     return None
+
+
+def _late(asked: _Asked) -> str:
+    if asked.answer.given_up:
+        return told("It has not answered within {seconds:g} s.", seconds=asked.answer.seconds)
+    return told("It has not answered within {seconds:g} s; it is asked again before a change.", seconds=PREVIEW_S)
 
 
 def _commits_there(catalog: NamedCatalog, own: str) -> str:
@@ -102,11 +106,15 @@ def _ask(catalog: NamedCatalog, store: Store, anew: bool) -> _Asked:
     key = (catalog.name, store.location)
     found = _remembered.get(key)
     if found is None or anew or not found.is_fresh(catalog):
-        found = _Asked(catalog, time.monotonic(), begin(catalog.location, call_s(), lambda: _owned(catalog, store)))
+        found = _Asked(catalog, time.monotonic(), _begun(catalog, store))
         for old in [name for name, each in list(_remembered.items()) if not each.is_fresh(each.catalog)]:
             _remembered.pop(old, None)
         _remembered[key] = found
     return found
+
+
+def _begun(catalog: NamedCatalog, store: Store) -> Waiting[str | None]:
+    return begin(catalog.location, CALLS * call_s(), lambda: calling(lambda: _owned(catalog, store)))
 
 
 def _first_owner(asked: Sequence[_Asked], anew: bool) -> tuple[NamedCatalog, str] | None:
@@ -114,7 +122,11 @@ def _first_owner(asked: Sequence[_Asked], anew: bool) -> tuple[NamedCatalog, str
     waiting = list(asked)
     while waiting:
         for each in list(waiting):
-            if not each.answer.done.is_set():
+            try:
+                if not each.answer.wait(0):
+                    continue
+            except Silent:
+                waiting.remove(each)
                 continue
             waiting.remove(each)
             if each.answer.error is None and (own := each.answer.outcome()) is not None:

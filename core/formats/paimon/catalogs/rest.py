@@ -12,23 +12,28 @@ it would take the token elsewhere.
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse, IncompleteRead
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from core.credentials import masked
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
+from core.formats import catalog_answers
 from core.messages import told
 from core.settings_file import NamedCatalog
+from core.storage import time_limits
 from core.units import is_true
 
 TYPE = "paimon-rest"
-TIMEOUT_S = 20.0  # of one request
+TIMEOUT_S = 20.0  # without a byte
 MOST_BYTES = 64 << 20  # of one answer
 MOST_PAGES = 100_000
+_AT_ONCE = 1 << 16  # bytes
+_MORE_S = 1.0
 _MOST_SAID = 300  # characters of a server's message
 _HEADER = "header."
 _LENDS, _DATA_TOKEN = "data-token-enabled", "data-token.enabled"
@@ -129,9 +134,19 @@ class Client:
         request = urllib.request.Request(url, headers={**self._headers, "Accept": "application/json"})
         if "token" in self._catalog.options:
             request.add_unredirected_header("Authorization", f"Bearer {self._catalog.text('token')}")
+        content = catalog_answers.asked(self._catalog.name, self._catalog.location, lambda: self._content(request, url))
+        try:
+            found = json.loads(content) if len(content) <= MOST_BYTES else None
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise self._odd(where, told("a JSON object"))
+        return found
+
+    def _content(self, request: urllib.request.Request, url: str) -> bytes:
         try:
             with self._opener.open(request, timeout=TIMEOUT_S) as answer:
-                content: bytes = answer.read(MOST_BYTES + 1)
+                return _within(answer, time_limits.call_s() + _MORE_S)
         except urllib.error.HTTPError as error:
             raise self._refused(error, url) from error
         except (OSError, HTTPException, ValueError) as error:
@@ -142,13 +157,6 @@ class Client:
                 path=url,
                 remedy=_CHECK,
             ) from error
-        try:
-            found = json.loads(content) if len(content) <= MOST_BYTES else None
-        except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
-            raise self._odd(where, told("a JSON object"))
-        return found
 
     def _refused(self, error: urllib.error.HTTPError, url: str) -> SnapscopeError:
         with error:
@@ -183,6 +191,21 @@ class Client:
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: object, **__: object) -> None:
         return None
+
+
+def _within(answer: HTTPResponse, seconds: float) -> bytes:
+    """Read an answer. Whoever asked has given up before `seconds` have passed: only the connection is to end."""
+    ends, size, found = time.monotonic() + seconds, answer.length, bytearray()
+    while len(found) <= MOST_BYTES and len(found) != size:
+        some = answer.read1(_AT_ONCE if size is None else min(_AT_ONCE, size - len(found)))
+        if not some and size is not None:
+            raise IncompleteRead(bytes(found), size - len(found))
+        if not some:
+            break
+        found += some
+        if time.monotonic() > ends:
+            raise TimeoutError
+    return bytes(found)
 
 
 def why_not_here(catalog: str) -> str:

@@ -1,0 +1,37 @@
+"""Limits how long a catalog may take to answer one question, in total.
+
+A connection's own time limit starts again with each byte, so a server that answers byte by byte holds it without end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from core.errors import Corrupt
+from core.messages import told
+from core.storage import time_limits
+
+T = TypeVar("T")
+
+
+def asked(name: str, of: str, question: Callable[[], T]) -> T:
+    """Return the answer to a question. `name` is the catalog's own, `of` its location.
+
+    Raises `Corrupt` with the catalog's name after `time_limits.call_s`; a question that was given up keeps its thread.
+    """
+    try:
+        return time_limits.alone(of, question)
+    except time_limits.Silent as error:
+        if error.path != of:
+            raise
+        raise Corrupt(
+            "The catalog {name} did not answer within {seconds:g} s.",
+            name=name,
+            seconds=time_limits.call_s(),
+            path=of,
+            remedy=told(
+                "Check its settings and the connection, then try again. If it needs longer, set {variable}.",
+                variable=time_limits.VARIABLE,
+            ),
+        ) from error
