@@ -1,8 +1,10 @@
-"""An HTTP server that answers byte by byte, and so does not end for minutes."""
+"""Servers that answer byte by byte, and so do not end for minutes: of HTTP, and a Hive Metastore."""
 
 from __future__ import annotations
 
 import contextlib
+import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,3 +55,25 @@ def serving(where: str) -> Iterator[Server]:
             found.ends.set()
             found.shutdown()
             thread.join()
+
+
+@contextmanager
+def metastore() -> Iterator[tuple[int, list[bytes]]]:
+    """Serve one connection by the Metastore's protocol; yield the port and what was asked."""
+    ends, asked = threading.Event(), list[bytes]()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError), listening.accept()[0] as connection:
+                asked.append(connection.recv(1024))
+                connection.sendall(struct.pack(">ii", -0x7FFEFFFE, SOME))  # a reply, and the length of its name
+                while not ends.wait(PAUSE_S):
+                    connection.sendall(b"x")
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield listening.getsockname()[1], asked
+        finally:
+            ends.set()
+    thread.join()

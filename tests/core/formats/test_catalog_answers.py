@@ -75,6 +75,20 @@ def test_an_iceberg_catalog_is_waited_for_only_for_a_time(
     assert dripping_server.asked
 
 
+def test_a_metastore_is_waited_for_only_for_a_time() -> None:
+    """The length of its answer, then a byte at a time."""
+    importlib.import_module("hive_metastore.ThriftHiveMetastore")
+    with dripping.metastore() as (port, asked):
+        Path(os.environ["SNAPSCOPE_CONFIG"]).write_text(
+            f"[catalog.slow]\ntype = 'paimon-hive'\nuri = 'thrift://127.0.0.1:{port}'"
+        )
+        began = time.monotonic()
+        with pytest.raises(Corrupt, match=LATE):
+            open_table("paimon://slow/shop/orders")
+        assert time.monotonic() - began < SOON_S
+        assert asked
+
+
 def test_a_catalog_whose_pages_do_not_end_is_asked_only_for_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

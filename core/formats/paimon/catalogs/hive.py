@@ -22,13 +22,14 @@ from urllib.parse import urlsplit
 
 from core.credentials import masked
 from core.errors import Conflict, Corrupt, ErrorCode, NotFound, Unsupported
+from core.formats import catalog_answers
 from core.installation import extra_command
 from core.messages import told
 from core.settings_file import NamedCatalog
 from core.urls import is_object_store
 
 TYPE = "paimon-hive"
-TIMEOUT_S = 20.0  # of one request
+TIMEOUT_S = 20.0  # without a byte
 LOCK_S = 60.0  # the longest wait for another writer's lock
 MOST_BYTES = 64 << 20  # of one text or one list of an answer
 _BATCH = 300  # tables of one request
@@ -126,6 +127,10 @@ def _entry(found: Any) -> HiveTable:
 
 def _asked(catalog: NamedCatalog, ask: Callable[[Any], T]) -> T:
     """Ask the first server that can be connected to."""
+    return catalog_answers.asked(catalog.name, catalog.location, lambda: _answer(catalog, ask))
+
+
+def _answer(catalog: NamedCatalog, ask: Callable[[Any], T]) -> T:
     try:
         from hive_metastore import ttypes
         from hive_metastore.ThriftHiveMetastore import Client
