@@ -204,7 +204,7 @@ class PaimonManifests:
         rows = by_file(decoded.rows)
         is_known = _misunderstood(rows, columns) is None
         bounds = np.searchsorted(rows["file"].to_numpy(), np.arange(len(found) + 1))
-        rows = rows.drop_columns(["file"])
+        rows, kept, released = rows.drop_columns(["file"]), self._decoded[columns], KNOWN.get(columns)
         for number, name in enumerate(found):
             if number in decoded.errors:
                 continue
@@ -212,8 +212,8 @@ class PaimonManifests:
             if problem := None if is_known else _misunderstood(part, columns):
                 errors[name] = problem
             else:
-                self._decoded[columns][(name, sizes[name])] = part
-                odd = _fields(decoded.schemas[number]) - KNOWN[columns] if columns in KNOWN else frozenset[str]()
+                kept[(name, sizes[name])] = part
+                odd = frozenset[str]() if released is None else _fields(decoded.schemas[number]) - released
                 if columns is LIST and len(pc.list_flatten(part["extra_files"])):
                     odd |= {"_EXTRA_FILES"}  # sidecars of manifests, of no release yet: nothing here holds them
                 if odd:
