@@ -10,7 +10,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def gone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Simulate a mount whose server is gone: reads below the given paths hang until the test ends."""
-    places: list[str] = []
+    places, stuck = list[str](), time_limits.stuck().keys()  # by tests before
     over, read = threading.Event(), local_disk.read
     local: Any = fsspec.get_filesystem_class("file")
     ls = local.ls
@@ -60,11 +60,11 @@ def gone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setattr(local, "ls", slow_ls)
     yield lambda path: places.append(str(path))
     over.set()
-    until(lambda: not time_limits.stuck())
+    until(lambda: time_limits.stuck().keys() <= stuck)
 
 
-def until(condition: Any) -> None:
-    ends = time.monotonic() + 30
+def until(condition: Callable[[], object]) -> None:
+    ends = time.monotonic() + 100
     while not condition():
         assert time.monotonic() < ends
         time.sleep(0.01)
@@ -145,7 +145,9 @@ def test_a_manifest_that_is_none_leaves_its_points_incomplete(tmp_path: Path, ki
 # who never answers ---------------------------------------------------------------------------------------------------
 
 
-def test_one_dead_table_costs_the_others_nothing(tmp_path: Path, gone: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_dead_table_costs_the_others_nothing(
+    tmp_path: Path, gone: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in "abc":
         table(tmp_path / "shop.db" / name)
     gone(tmp_path / "shop.db" / "b")
@@ -155,10 +157,11 @@ def test_one_dead_table_costs_the_others_nothing(tmp_path: Path, gone: Any, caps
     (problem,) = found.problems
     assert "did not answer within 0.4 s" in problem.sentence()
     assert "shop.db/b" in problem.sentence()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
+    monkeypatch.setattr(time_limits, "TABLE_S", 100.0)  # and so long would a second wait take
     began = time.monotonic()
     assert "The store has not yet answered an earlier request." in list_tables(str(tmp_path)).problems[0].sentence()
-    assert time.monotonic() - began < 0.4  # waits only once
+    assert time.monotonic() - began < 60
     assert cli.main(["tables", str(tmp_path)]) != 0
     assert "shop.b" not in capsys.readouterr().out
 
@@ -172,8 +175,8 @@ def test_a_dead_warehouse_is_given_up_and_asked_again(tmp_path: Path, gone: Any)
     for _ in range(50):
         with pytest.raises(Corrupt, match="The store has not yet answered an earlier request"):
             list_tables(str(tmp_path))
-    assert threading.active_count() == before
-    assert time_limits.stuck() == {str(tmp_path): time_limits.MOST_STUCK}
+    assert threading.active_count() <= before  # threads of other tests may end
+    assert time_limits.stuck()[str(tmp_path)] == time_limits.MOST_STUCK
 
 
 def test_who_answers_again_is_read_again(tmp_path: Path) -> None:
@@ -183,7 +186,7 @@ def test_who_answers_again_is_read_again(tmp_path: Path) -> None:
     with pytest.raises(Corrupt, match="The store has not yet answered an earlier request"):
         time_limits.within("x", 0.1, lambda: 1, 1)
     go_on.set()
-    until(lambda: not time_limits.stuck())
+    until(lambda: "x" not in time_limits.stuck())
     assert time_limits.within("x", 0.1, lambda: 1, 1) == 1
 
 
@@ -191,13 +194,12 @@ def test_work_takes_its_time_and_only_calls_are_counted() -> None:
     """A table with a hundred thousand files is slow to read, but responds all the while."""
 
     def work() -> int:
-        for _ in range(6):
-            time_limits.calling(lambda: time.sleep(0.1))
-            time.sleep(0.05)
-        time.sleep(0.5)
+        for _ in range(14):
+            time_limits.calling(lambda: time.sleep(0.05))
+        time.sleep(0.7)
         return 7
 
-    assert time_limits.within("x", 0.3, work) == 7
+    assert time_limits.within("x", 0.6, work) == 7
 
 
 def test_errors_come_through_as_they_are() -> None:
@@ -222,12 +224,12 @@ def test_a_server_that_is_silent_is_given_up(tmp_path: Path) -> None:
             began = time.monotonic()
             with pytest.raises(Corrupt, match="did not answer within"):
                 ask()
-            assert time.monotonic() - began < 20
+            assert time.monotonic() - began < 60
         began = time.monotonic()
         answers = store.read_many(["a", "b", "c"])
         assert all(isinstance(each, Corrupt) for each in answers.values())
         assert list(answers) == ["a", "b", "c"]
-        assert time.monotonic() - began < 20
+        assert time.monotonic() - began < 60
 
 
 class Slow(MemoryFileSystem):
@@ -242,7 +244,7 @@ class Slow(MemoryFileSystem):
 
     def cat_file(self, path: str, *given: Any, **more: Any) -> Any:
         if "dead" in path:
-            self.over.wait(60)
+            self.over.wait(120)
         time.sleep(self.takes_s)
         return super().cat_file(path, *given, **more)
 
@@ -251,6 +253,7 @@ class Slow(MemoryFileSystem):
 def slow() -> Iterator[Any]:
     fsspec.register_implementation("slow", Slow, clobber=True)
     Slow.over.clear()
+    stuck = time_limits.stuck().keys()  # by tests before
 
     def put(names: list[str]) -> Store:
         for name in names:
@@ -259,25 +262,25 @@ def slow() -> Iterator[Any]:
 
     yield put
     Slow.over.set()
-    until(lambda: not time_limits.stuck())
+    until(lambda: time_limits.stuck().keys() <= stuck)
 
 
 def test_many_files_take_longer_together_than_one_may(slow: Any) -> None:
     names = [f"f{at}" for at in range(2_000)]
     store = slow(names)
     began = time.monotonic()
-    found = time_limits.within("table", 0.2, lambda: store.read_many(names), 1)
-    assert time.monotonic() - began > 0.2
+    found = time_limits.within("table", 0.6, lambda: store.read_many(names), 1)
+    assert time.monotonic() - began > 0.6
     assert found == dict.fromkeys(names, b"x")
 
 
 def test_many_files_of_a_dead_server_are_given_up_as_one_is(slow: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(time_limits.VARIABLE, "20")
+    monkeypatch.setenv(time_limits.VARIABLE, "100")
     store = slow(["dead1", "dead2"])
     began = time.monotonic()
     with pytest.raises(Corrupt, match=r"did not answer within 0\.2 s"):
         time_limits.within("table", 0.2, lambda: store.read_many(["dead1", "dead2"]), 1)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 60
 
 
 def test_files_that_are_silent_do_not_hide_the_others(slow: Any) -> None:
@@ -304,14 +307,14 @@ def test_a_process_that_was_forked_has_readers_of_its_own() -> None:
         with patience._lock:
             child = os.fork()
         if not child:
-            signal.alarm(10)
+            signal.alarm(100)
             assert not patience.stuck()
             os._exit(patience.within("x", 5, lambda: 7, 1))
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), patience.stuck())
     """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)],
-        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.stdout == "7 {'x': 1}\n", done.stderr
 
@@ -330,7 +333,7 @@ def test_the_process_ends_with_threads_that_are_stuck(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script)],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False,
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "The store did not answer within 0.1 s.\n"), done.stderr
 
@@ -345,7 +348,7 @@ def test_the_command_line_ends_on_a_pipe(tmp_path: Path) -> None:
     for name, command in {"tables": ["tables", str(tmp_path / "w")], "one": ["snapshots", str(root)]}.items():
         said[name] = subprocess.run(
             [sys.executable, "-c", "from core.cli import main; raise SystemExit(main())", *command],
-            cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False,
+            cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
     assert [line.split()[0] for line in said["tables"].stdout.splitlines()] == ["shop.a", "shop.b"]
     assert "found a named pipe" in said["one"].stdout + said["one"].stderr
@@ -363,14 +366,13 @@ def test_a_file_is_whole_however_it_is_given(tmp_path: Path, monkeypatch: pytest
 
 
 def test_calls_that_are_made_together_are_answered_in_order_and_each_has_the_limit() -> None:
-    began, ran = time.monotonic(), list[int]()
-    calls = [lambda number=number: time.sleep(0.2) or number for number in range(8)]
+    all_are_asked, ran, over = threading.Barrier(8, timeout=60), list[int](), threading.Event()
+    calls = [lambda number=number: number if all_are_asked.wait() >= 0 else None for number in range(8)]
     assert time_limits.together("store", calls, lambda: ran.append(1)) == list(range(8))
-    assert time.monotonic() - began < 1.2
     assert ran == [1]
 
     def stuck() -> int:
-        time_limits.calling(time.sleep, 1.0)
+        time_limits.calling(over.wait, 60)
         return 0
 
     def lost() -> int:
@@ -380,3 +382,4 @@ def test_calls_that_are_made_together_are_answered_in_order_and_each_has_the_lim
         time_limits.together("store", [lambda: 1, lost, lambda: 2])
     with pytest.raises(Corrupt, match="did not answer"):
         time_limits.together("silent store", [lambda: 1, stuck])
+    over.set()
