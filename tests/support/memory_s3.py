@@ -25,6 +25,7 @@ from xml.sax.saxutils import escape, unescape
 
 BUCKET = "lake"
 PAGE = 1000  # names in one page of a listing, as in S3
+PATIENCE_S = 30.0  # before requests that are to wait for others are answered alone
 _KEYS = re.compile(b"<Key>(.*?)</Key>")
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
 _IF_FREE = re.compile(rb"(?i)\r\nif-none-match: *\*")
@@ -43,8 +44,10 @@ class Server:
     metadata: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     refuses: frozenset[str] = frozenset()  # keys that a client may not delete
     loses: Callable[[str, str], bool] = lambda method, target: False  # requests that are done and never answered
+    together: tuple[str, int] = ("", 0)  # requests with this in their target are answered when so many of them wait
     most_at_once: int = 0  # requests that waited at the same time
     _waiting: int = 0
+    _held: list[Callable[[], None]] = field(default_factory=list)
     _open: set[asyncio.Transport] = field(default_factory=set)
     _names: list[str] | None = None
 
@@ -67,6 +70,12 @@ class Server:
         if self._names is None:
             self._names = sorted(self.objects)
         return self._names
+
+    def let_go(self) -> None:
+        """Answer what is held, and hold nothing any more."""
+        self.together = ("", 0)
+        while self._held:
+            self._held.pop()()
 
     def answer(self, method: str, target: str, head: bytes, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
         path, _, query = target.partition("?")
@@ -172,7 +181,16 @@ class _Connection(asyncio.Protocol):
         server.seen.append((method, target))
         server._waiting += 1
         server.most_at_once = max(server.most_at_once, server._waiting)
-        asyncio.get_running_loop().call_later(server.delay_s, self._send, method, target, head, rest[:size])
+        answer = functools.partial(self._send, method, target, head, rest[:size])
+        part, count = server.together
+        if not count or part not in target:
+            asyncio.get_running_loop().call_later(server.delay_s, answer)
+            return
+        if not server._held:
+            asyncio.get_running_loop().call_later(PATIENCE_S, server.let_go)
+        server._held.append(answer)
+        if len(server._held) >= count:
+            server.let_go()
 
     def _send(self, method: str, target: str, head: bytes, body: bytes) -> None:
         self.server._waiting -= 1

@@ -15,7 +15,6 @@ from tests.support import memory_s3
 from tests.support.builders import TableBuilder
 
 PLACE = f"s3://{memory_s3.BUCKET}/t"
-DELAY_S = 0.2
 
 
 @pytest.fixture
@@ -57,8 +56,8 @@ def test_reopening_reads_only_what_a_listing_shows_to_be_new(server: memory_s3.S
 
 def test_many_files_are_asked_for_at_once(server: memory_s3.Server) -> None:
     open_table(PLACE).heads()
-    server.delay_s = DELAY_S
     server.most_at_once = 0
+    server.together = ("/snapshot/snapshot-", 60)
     open_table(PLACE).heads(patience_s=0.01)
     assert server.most_at_once >= 60
 
