@@ -32,9 +32,12 @@ class Cluster:
 
     def executors(self) -> list[int]:
         """The processes that run tasks."""
-        tasks = [Path(f"/proc/{worker.pid}/task") for worker in self.workers]
-        found = [thread.read_text() for of in tasks for thread in of.glob("*/children")]
-        return [int(child) for children in found for child in children.split()]
+        found = list[int]()
+        for worker in self.workers:
+            for thread in Path(f"/proc/{worker.pid}/task").glob("*/children"):
+                with suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended
+                    found += map(int, thread.read_text().split())
+        return found
 
     def end_workers(self) -> None:
         """Kill every worker and its executors; a stopped worker starts none while they are looked for."""

@@ -206,15 +206,19 @@ def test_a_time_limit_stops_the_query(shop: SparkSession) -> None:
 
 def test_a_planning_that_hangs_is_left_behind(shop: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planning is no job that Spark could cancel. It must not hold its caller, nor start its job afterwards."""
-    go_on, real = threading.Event(), guard.check
+    hangs, go_on, real = threading.Event(), threading.Event(), guard.check
 
     def slow(session: SparkSession, text: str, views: Any) -> guard.CheckedPlan:
+        hangs.set()
         go_on.wait(600)
         return real(session, text, views)
 
+    def until_it_hangs(_done: int, _total: int) -> None:
+        assert hangs.wait(600)
+
     monkeypatch.setattr(guard, "check", slow)
     with pytest.raises(Invalid, match="its time limit"):
-        sql.run(shop, ENDLESS, OPEN, timeout_s=0.3, query_id="left behind")
+        sql.run(shop, ENDLESS, OPEN, timeout_s=0.3, query_id="left behind", on_progress=until_it_hangs)
     worker = next(thread for thread in threading.enumerate() if thread.name == "query left behind")
     go_on.set()
     worker.join(120)
@@ -295,5 +299,5 @@ def test_what_the_caller_raises_cancels_the_query(shop: SparkSession) -> None:
 def test_queries_leave_nothing_in_the_callers_thread(shop: SparkSession) -> None:
     sql.run(shop, "SELECT count(*) FROM t", OPEN)
     assert not shop.sparkContext.getLocalProperty("spark.jobGroup.id")  # blank where another test's job has had one
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("query ") and thread.is_alive()]
+    assert comes_about(lambda: not [each for each in threading.enumerate() if each.name.startswith("query ")])
     assert sql._running == {}

@@ -120,18 +120,17 @@ def test_a_jvm_that_answers_nobody_holds_up_nobody(run: Run, by: str) -> None:
                     threading.Timer(1, sql.cancel, ("hung",)).start()
 
         limit = 600 if {by!r} == "cancel" else 4
-        said, seconds = refused(slow, timeout_s=limit, query_id="hung", on_progress=hang)
-        began = time.monotonic()
+        said, _ = refused(slow, timeout_s=limit, query_id="hung", on_progress=hang)
+        waited_for_its_end = before.process.poll() is not None
         again = ask("SELECT count(*) AS n FROM t", timeout_s=600)
         beside.join(600)
         gone = before.process.poll() is not None
         litter = [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("snapscope-spark-")]
-        told([said, seconds, again == expected, gone, isinstance(found[0], list), len(litter)])
+        told([said, waited_for_its_end, again == expected, gone, isinstance(found[0], list), len(litter)])
     """
-    said, seconds, again, gone, found, litter = run(script)
+    said, waited_for_its_end, again, gone, found, litter = run(script)
     assert said.startswith("The query was cancelled." if by == "cancel" else "The query was stopped after 4 seconds")
-    assert seconds < 9
-    assert (again, gone, found) == (True, True, True)
+    assert (waited_for_its_end, again, gone, found) == (False, True, True, True)
     assert litter == 1  # of the Spark that runs
 
 
@@ -140,12 +139,12 @@ def test_a_sort_of_endless_rows_ends_at_its_limit(run: Run) -> None:
     script = """
         many = "(SELECT explode(sequence(1, n)) id FROM (SELECT count(*) * 17000 n FROM t))"
         said, seconds = refused(f"SELECT * FROM {many} a, {many} b ORDER BY 1", timeout_s=10)
-        again = ask("SELECT count(*) AS n FROM t", timeout_s=120)
+        again = ask("SELECT count(*) AS n FROM t", timeout_s=600)
         told([said, seconds, again == expected])
     """
     said, seconds, again = run(script)
     assert said.startswith(("The query was stopped after 10 seconds", "The query needs more memory"))
-    assert seconds < 15
+    assert seconds < 60
     assert again
 
 
