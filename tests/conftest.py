@@ -36,7 +36,9 @@ KINDS = ("spark", "engines", "browser", "azurite", "fake_gcs", "hdfs", "postgres
 
 KIND_OF_DIRECTORY = {"core/spark": "spark", "engines": "engines", "interop": "engines", "e2e": "browser"}
 
-hypothesis.settings.register_profile("repeatable", tries(100), deadline=None, print_blob=True)
+hypothesis.settings.register_profile(
+    "repeatable", tries(100), deadline=None, print_blob=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("repeatable")
 
 

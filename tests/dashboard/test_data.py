@@ -56,6 +56,6 @@ def test_many_threads_get_the_answers_to_their_own_questions() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(600)
     assert wrong == []
     assert sum(shelf.get(key) is not None for key in range(20)) == 8

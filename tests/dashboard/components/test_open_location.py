@@ -77,7 +77,7 @@ def opened(lake: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_server_that_asks_for_no_secret_shows_nothing(monkeypatch: pytest.MonkeyPatch, opened: list[str]) -> None:
     monkeypatch.setattr(permissions, "is_guarded", False)
     for page in ("overview", "retention"):
-        test = AppTest.from_file(str(APP), default_timeout=60)
+        test = AppTest.from_file(str(APP), default_timeout=300)
         test.query_params["table"] = "shop.clicks"
         if page != "overview":
             test.switch_page(f"views/{page}.py")
@@ -89,7 +89,7 @@ def test_a_server_that_asks_for_no_secret_shows_nothing(monkeypatch: pytest.Monk
 
 
 def by_address(page: str, **address: str) -> Page:
-    test = AppTest.from_file(str(APP), default_timeout=120)
+    test = AppTest.from_file(str(APP), default_timeout=300)
     for name, value in address.items():
         test.query_params[name] = value
     if page != "overview":
