@@ -97,9 +97,9 @@ def test_a_frame_of_zstd_that_lies_about_its_size_is_measured() -> None:
 def test_empty_blocks_of_zstd_are_not_counted_one_by_one() -> None:
     frame = b"\x28\xb5\x2f\xfd\x00\x58"
     blocks = memoryview(frame + bytes(3) * 3_000_000 + b"\1\0\0")
-    began = time.monotonic()
+    began = time.thread_time()
     assert unpack_limits.unpacked(b"zstandard", blocks, 1 << 25) <= 1 << 25
-    assert time.monotonic() - began < 2  # one by one: 5 s
+    assert time.thread_time() - began < 2  # one by one: 5 s
     with pytest.raises(ValueError, match="cut off"):
         unpack_limits.unpacked(b"zstandard", blocks[:-3], 1 << 25)
 
