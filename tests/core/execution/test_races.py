@@ -264,7 +264,11 @@ def test_a_plan_a_minute_old_applies_beside_a_busy_writer(table: TableBuilder, s
         writing.begin(writer)
         assert processes.seen((snapshots / "snapshot-12").exists, writer), writer.end()
         begun = opened.heads().main.snapshots[-1].id
-        receipt = apply(opened, shown, settle_s=1)
+
+        def until_it_commits(_settle_s: float) -> None:
+            assert processes.seen((snapshots / f"snapshot-{begun + 1}").exists, writer), writer.end()
+
+        receipt = apply(opened, shown, settle_s=1, waits=until_it_commits)
         ended = opened.heads().main.snapshots[-1].id
         writer.say("stop")
         done = writer.end()
