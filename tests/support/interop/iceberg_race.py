@@ -21,15 +21,15 @@ TRIES, WINS, PATIENCE_S = 8, 3, 300.0
 def run(judge: IcebergJudge, table: str, packing: str, now_ms: int) -> None:
     """Run until each side has won several times; every commit that succeeded must be there then.
 
-    Java commits without pause, and rests longer the more often we lose, because a writer whose commits take longer than
-    the other's pauses might lose forever."""
+    Java commits without pause, and rests longer with each time that we lose, because a writer whose commits take longer
+    than the other's pauses might lose forever."""
     judge.change(table, {"do": "properties", "set": {"write.metadata.compression-codec": packing}})
     ours, mine, theirs, lost = open_table(table), list[str](), list[str](), list[str]()
     stop, chance, until = threading.Event(), random.Random(packing), time.monotonic() + PATIENCE_S
 
     def java_branches() -> None:
         number = 0
-        while not stop.wait(chance.uniform(0, 0.1 * len(lost))):
+        while not stop.wait(chance.uniform(0, 2 ** len(lost) - 1)):
             number += 1
             try:
                 judge.change(table, {"do": "create_branch", "name": f"java-{number}", "snapshot": first})
