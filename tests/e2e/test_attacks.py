@@ -27,7 +27,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dashboard import words
 from tests.support.builders import TableBuilder
-from tests.support.e2e.reader import Reader
+from tests.support.e2e.reader import PATIENCE_MS, Reader
 from tests.support.places import ROOT
 from tests.support.ports import free_port
 
@@ -139,17 +139,24 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
+@contextlib.contextmanager
+def patient(browser: Browser, *, bypass_csp: bool = False) -> Iterator[BrowserContext]:
+    with browser.new_context(bypass_csp=bypass_csp) as context:
+        context.set_default_timeout(PATIENCE_MS)
+        yield context
+
+
 @pytest.fixture
 def stranger(browser: Browser) -> Iterator[Page]:
     """A browser that never saw the printed URL."""
-    with browser.new_context() as context:
+    with patient(browser) as context:
         yield context.new_page()
 
 
 @pytest.fixture
 def owner(browser: Browser, served: Served) -> Iterator[BrowserContext]:
     """A browser that has opened it."""
-    with browser.new_context() as context:
+    with patient(browser) as context:
         context.new_page().goto(served.address)
         yield context
 
@@ -312,7 +319,7 @@ def test_a_rebound_name_gets_neither_page_nor_stream(served: Served, browser: Br
 
     Its scripts were loaded before, so no rule of ours about them counts (`bypass_csp`)."""
     evil = f"http://evil.example:{served.port}/"
-    with browser.new_context(bypass_csp=True) as context:
+    with patient(browser, bypass_csp=True) as context:
         page = context.new_page()
         page.goto(served.address)  # the owner's own browser
         answer = page.goto(f"{evil}retention?table=shop.clicks&keep_max=1")
@@ -366,7 +373,7 @@ def test_a_link_from_another_page_is_followed_on_a_click_of_our_own(served: Serv
 
 
 def test_a_deep_link_with_the_secret_loses_only_the_secret(served: Served, browser: Browser) -> None:
-    with browser.new_context() as context:
+    with patient(browser) as context:
         page = context.new_page()
         page.goto("about:blank")
         asked = "table=shop.clicks&keep_max=7&tz=Asia%2FShanghai"
@@ -397,7 +404,7 @@ def test_a_stranger_is_told_what_to_open(served: Served, stranger: Page) -> None
 
 def test_the_cookie_of_an_earlier_start_opens_nothing(served: Served, browser: Browser, tmp_path: Path) -> None:
     port = free_port()
-    with browser.new_context() as context:
+    with patient(browser) as context:
         page = context.new_page()
         with serving(served.lake, tmp_path / "state", port) as first:
             page.goto(first.address)

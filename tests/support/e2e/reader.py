@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, TimeoutError
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from dashboard import words
 
@@ -14,6 +17,49 @@ PROBES = ("/_stcore/health", "/_stcore/host-config")  # Streamlit first looks fo
 
 
 PATIENCE_MS = 120_000  # a machine that is busy with other tests responds late
+
+FOLLOWED_MS = 20_000  # Streamlit may leave a request without a run of its own
+
+RUNS = """(() => {
+  const has = (data, wanted) => {  // whether a message of protobuf has this field
+    const bytes = new Uint8Array(data);
+    let at = 0;
+    const number = () => {
+      let found = 0, unit = 1, byte;
+      do { byte = bytes[at++]; found += (byte & 127) * unit; unit *= 128; } while (byte > 127);
+      return found;
+    };
+    while (at < bytes.length) {
+      const key = number();
+      if (Math.floor(key / 8) === wanted) return true;
+      const size = {0: () => number() * 0, 1: () => 8, 2: number, 5: () => 4}[key % 8]();
+      at += size;
+    }
+    return false;
+  };
+  window.run = 'done';
+  window.WebSocket = class extends window.WebSocket {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener('message', ({data}) => {
+        if (!(data instanceof ArrayBuffer)) return;
+        if (window.run === 'asked for' && has(data, BEGINS)) window.run = 'going on';
+        else if (window.run === 'going on' && has(data, ENDS)) window.run = 'done';
+      });
+    }
+    send(data) {
+      if (ArrayBuffer.isView(data) && has(data, ASKS)) window.run = 'asked for';
+      super.send(data);
+    }
+  };
+})()"""
+"""Follows the newest run of the script that the page asks for, in the messages between the page and its server."""
+for _name, _number in {
+    "ASKS": BackMsg.RERUN_SCRIPT_FIELD_NUMBER,
+    "BEGINS": ForwardMsg.NEW_SESSION_FIELD_NUMBER,
+    "ENDS": ForwardMsg.SCRIPT_FINISHED_FIELD_NUMBER,
+}.items():
+    RUNS = RUNS.replace(_name, str(_number))
 
 
 class Reader:
@@ -27,6 +73,7 @@ class Reader:
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
         page.on("request", self._request)
+        page.add_init_script(RUNS)
 
     def _console(self, message: Any) -> None:
         if message.type == "error" and not message.location.get("url", "").endswith(PROBES):
@@ -54,7 +101,9 @@ class Reader:
         self.page.wait_for_selector('[data-testid="stMainBlockContainer"]')
         self.page.wait_for_timeout(100)  # an event may not have been sent yet
         self.page.evaluate(f"() => fetch('{PROBES[0]}').then(answer => answer.text())")  # waits for a busy server
-        self.page.wait_for_timeout(100)  # by then the message that it is running has arrived
+        with contextlib.suppress(TimeoutError):
+            self.page.wait_for_function("() => window.run === 'done'", timeout=FOLLOWED_MS)
+        self.page.wait_for_timeout(100)  # by then the page has heard of it
         self.page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
         return self
 
