@@ -138,9 +138,9 @@ def test_the_dashboard_answers(home: Path, demo: Path) -> None:
     with served(home, demo) as address:
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
         browser = urllib.request.build_opener(PLAIN, jar)
-        with browser.open(address, timeout=60) as page:
+        with browser.open(address, timeout=300) as page:
             assert page.status == 200
-        with browser.open(f"{address.partition('?')[0]}_stcore/health", timeout=60) as health:
+        with browser.open(f"{address.partition('?')[0]}_stcore/health", timeout=300) as health:
             assert health.read() == b"ok"
 
 
@@ -155,7 +155,7 @@ def served(home: Path, demo: Path) -> Iterator[str]:
         yield next(addresses(process.stdout))
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
 
 
 def addresses(lines: IO[str]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from tests.engines.lines import last_words
 POM = Path(__file__).with_name("hdfs-pom.xml")
 SOURCE = Path(__file__).with_name("Hdfs.java")
 USER = "tester"
-START_S = 120.0
+START_S = 300.0
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import pyspark
 from tests.engines.java import JAVA_FLAGS, find_java
 from tests.support.ports import free_port
 
-START_S = 120.0
+START_S = 300.0
 _OPENED = "java.lang java.lang.invoke java.io java.net java.nio java.util java.util.concurrent sun.nio.ch".split()
 _LOCKS = """
 connect 'jdbc:derby:;databaseName={database};create=true';

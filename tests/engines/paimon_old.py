@@ -52,7 +52,7 @@ def missing(version: str) -> str:
 class OldPaimon(Lines):
     """A JVM with one release of Paimon."""
 
-    def __init__(self, version: str, timeout_s: float = 120) -> None:
+    def __init__(self, version: str, timeout_s: float = 300) -> None:
         java, _ = find_java()
         flags = [*JAVA_FLAGS, "-Duser.timezone=UTC", "-Djava.io.tmpdir={own}"]
         super().__init__([java, *flags, "-cp", class_path(version), "OldPaimon", "{own}"], timeout_s=timeout_s)

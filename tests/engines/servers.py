@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 from tests.engines.lines import last_words
 
-START_S = 120.0
+START_S = 300.0
 
 
 @contextmanager

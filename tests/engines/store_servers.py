@@ -147,7 +147,7 @@ def _running(name: str, command: Sequence[str], directory: Path) -> Iterator[Non
 
 
 def _until(name: str, work: Callable[[], object]) -> None:
-    ends = time.monotonic() + 120
+    ends = time.monotonic() + 300
     while True:
         try:
             work()
