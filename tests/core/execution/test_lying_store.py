@@ -393,7 +393,11 @@ def test_a_consumer_that_is_listed_and_never_found_is_told_of(change: Change, st
 
 
 @pytest.mark.parametrize("path", REFERENCES.values(), ids=list(REFERENCES))
-def test_a_reference_that_reads_find_at_last_is_like_any_other(path: str, stage: Stage) -> None:
+def test_a_reference_that_reads_find_at_last_is_like_any_other(
+    path: str, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for waits, name in ((presence, "PATIENCE_S"), (lagging_reads, "LAG_S")):
+        monkeypatch.setattr(waits, name, 100.0)  # nobody waits for as long
     stage.fresh()
     held_by_all(stage.root)
     true = lying_table(stage.root, Lies()).heads()
