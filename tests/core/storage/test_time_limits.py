@@ -265,7 +265,8 @@ def slow() -> Iterator[Any]:
     until(lambda: time_limits.stuck().keys() <= stuck)
 
 
-def test_many_files_take_longer_together_than_one_may(slow: Any) -> None:
+def test_many_files_take_longer_together_than_one_may(slow: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(time_limits.VARIABLE, "0.6")
     names = [f"f{at}" for at in range(2_000)]
     store = slow(names)
     began = time.monotonic()
