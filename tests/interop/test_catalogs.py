@@ -98,10 +98,11 @@ def test_a_lock_of_the_metastore_keeps_writers_out(
     assert not any("lock" in each.text for each in plan.warnings)
     before = files(table)
     catalog = settings_file.current().catalogs["meta"]
-    monkeypatch.setattr(hive, "LOCK_S", 1.0)
     with hive.locked(catalog, hive.table(catalog, "shop", "locked")):
-        with pytest.raises(Conflict, match=r"Another writer holds the lock of shop\.locked"):
-            apply(table, plan, settle_s=0)
+        with monkeypatch.context() as patch:
+            patch.setattr(hive, "LOCK_S", 1.0)
+            with pytest.raises(Conflict, match=r"Another writer holds the lock of shop\.locked"):
+                apply(table, plan, settle_s=0)
         with pytest.raises(EngineError, match="Acquire lock failed"):
             engine.write(options, "shop.locked", 1)
     assert {path for path in files(table) - before if "/snapshot/" in path} == set()
