@@ -86,33 +86,33 @@ def test_a_lock_of_the_metastore_keeps_writers_out(
 ) -> None:
     """The lock that Java Paimon takes, which keeps its writers out as they keep us out."""
     options = of.hive(metastore.uri, tmp_path / "w", "lock.enabled=true", "lock-acquire-timeout=2s", RETRIES)
-    location, how, lock = engine.write(options, "shop.locked", 3)
+    location, how, lock = engine.write(options, "stalls.locked", 3)
     assert (how, lock) == ("RenamingSnapshotCommit", "lock")
     configure("type = 'paimon-hive'", f"uri = '{metastore.uri}'", "lock-enabled = true")
     by_path = open_table(location.removeprefix("file:"))
-    with pytest.raises(Unsupported, match=r"take the lock of the catalog meta\. Open it as paimon://meta/shop/locked"):
+    with pytest.raises(Unsupported, match=r"take the lock of the catalog meta\. Open it as paimon://meta/stalls/locked"):
         apply(by_path, by_path.preview(Truncate(), 0), settle_s=0)
-    table = open_table("paimon://meta/shop/locked")
-    assert table.location == table.heads().location == "paimon://meta/shop/locked"
+    table = open_table("paimon://meta/stalls/locked")
+    assert table.location == table.heads().location == "paimon://meta/stalls/locked"
     plan = table.preview(Truncate(), 0)
     assert not any("lock" in each.text for each in plan.warnings)
     before = files(table)
     catalog = settings_file.current().catalogs["meta"]
-    with hive.locked(catalog, hive.table(catalog, "shop", "locked")):
+    with hive.locked(catalog, hive.table(catalog, "stalls", "locked")):
         with monkeypatch.context() as patch:
             patch.setattr(hive, "LOCK_S", 1.0)
-            with pytest.raises(Conflict, match=r"Another writer holds the lock of shop\.locked"):
+            with pytest.raises(Conflict, match=r"Another writer holds the lock of stalls\.locked"):
                 apply(table, plan, settle_s=0)
         with pytest.raises(EngineError, match="Acquire lock failed"):
-            engine.write(options, "shop.locked", 1)
+            engine.write(options, "stalls.locked", 1)
     assert {path for path in files(table) - before if "/snapshot/" in path} == set()
-    assert engine.rows(options, "shop.locked") == [0, 1, 2]
+    assert engine.rows(options, "stalls.locked") == [0, 1, 2]
     apply(table, table.preview(CreateTag("v1", 3), 0), settle_s=0)
     apply(table, table.preview(Truncate(), 0), settle_s=0)
-    assert engine.rows(options, "shop.locked") == []
-    engine.write(options, "shop.locked", 1)
-    assert engine.rows(options, "shop.locked") == [0]
-    assert engine.tags(options, "shop.locked") == ["v1"]
+    assert engine.rows(options, "stalls.locked") == []
+    engine.write(options, "stalls.locked", 1)
+    assert engine.rows(options, "stalls.locked") == [0]
+    assert engine.tags(options, "stalls.locked") == ["v1"]
 
 
 def test_commits_to_an_object_store_take_turns_with_the_engine(
