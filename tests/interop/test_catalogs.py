@@ -90,7 +90,9 @@ def test_a_lock_of_the_metastore_keeps_writers_out(
     assert (how, lock) == ("RenamingSnapshotCommit", "lock")
     configure("type = 'paimon-hive'", f"uri = '{metastore.uri}'", "lock-enabled = true")
     by_path = open_table(location.removeprefix("file:"))
-    with pytest.raises(Unsupported, match=r"take the lock of the catalog meta\. Open it as paimon://meta/stalls/locked"):
+    with pytest.raises(
+        Unsupported, match=r"take the lock of the catalog meta\. Open it as paimon://meta/stalls/locked"
+    ):
         apply(by_path, by_path.preview(Truncate(), 0), settle_s=0)
     table = open_table("paimon://meta/stalls/locked")
     assert table.location == table.heads().location == "paimon://meta/stalls/locked"
