@@ -9,7 +9,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -38,9 +38,14 @@ ATTEMPTS = 20
 
 @dataclass(frozen=True)
 class Table:
-    """One table of any format. It caches no answers."""
+    """One table of any format. It caches no answers.
+
+    batches_together: how many batches of files a run deletes before it reads references again
+    """
 
     format: TableFormat
+
+    batches_together: ClassVar[int] = 1
 
     @property
     def store(self) -> Store:

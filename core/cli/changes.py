@@ -64,6 +64,8 @@ def plan(args: Args) -> Answer:
             raise Invalid("Both a table and --all were given.", remedy="Give a table, or a warehouse with --all.")
         if args.report is not None:
             raise Invalid("--report works for one table only.", remedy="Give the table instead of --all.")
+        if args.on_spark:
+            raise Invalid("--on-spark works for one table only.", remedy="Give the table instead of --all.")
         return _plan_all(args)
     if args.table is None:
         raise Invalid("No table was given.", remedy="Give a table, or a warehouse with --all.")
@@ -146,6 +148,8 @@ def _change_on_spark(args: Args) -> Answer:
     with on_spark.table(args.table) as table:
         change, rounded = _asked(args, table.heads())
         shown = table.preview(change, running.now_ms(args), on_spark.history(table, change))
+        if not args.json:
+            say(on_spark.sentence())
         document, text = running.run(args, table, shown)
     return {**on_spark.known(document), **rounded}, text
 
@@ -181,7 +185,8 @@ def resume(args: Args) -> Answer:
             outside=args.outside,
             **running.told(args),
         )
-    return running.ended(args, receipt)
+    document, text = running.ended(args, receipt)
+    return ({**document, **on_spark.told()}, text) if args.on_spark else (document, text)
 
 
 def undo(args: Args) -> Answer:

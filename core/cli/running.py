@@ -87,7 +87,8 @@ def ended(args: Args, receipt: Receipt) -> Answer:
         args.partly = NOT_AS_PLANNED
     lines = [texts.of_receipt(receipt)]
     if receipt.outcome != "done":
-        lines.append(f"Resume it: snapscope resume {receipt.run}")
+        how = " --on-spark" if getattr(args, "on_spark", False) else ""
+        lines.append(f"Resume it: snapscope resume {receipt.run}{how}")
         lines += [f"Or undo it: snapscope undo {receipt.run}"] if Journal().run(receipt.run).can_undo else []
     return answers.receipt(receipt), "\n".join(lines)
 

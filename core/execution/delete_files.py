@@ -17,7 +17,7 @@ from core import urls
 from core.errors import Conflict, Corrupt, SnapscopeError
 from core.execution import journal as journals
 from core.execution.journal import Journal
-from core.execution.stable_read import ATTEMPTS, read_stable_references
+from core.execution.stable_read import ATTEMPTS, only_commits, read_stable_references
 from core.formats.table_format import Examined
 from core.messages import Reason, both, counted, sentences
 from core.model import codes
@@ -105,17 +105,23 @@ def sweep(
     look = functools.partial(read_stable_references, table, going.intersection(deleted))
     swept = _Swept(deleted=list(deleted))
     seen: Heads | None = None
+    has_begun = False
     why_not: Callable[[str], Reason | None] = _unjudged
     gone_before: Collection[str] = ()
     for begin in range(0, len(waiting), BATCH):
         if begin == 0 and cancelled():
             swept.is_cancelled = True  # no file is deleted yet, so the run can still be undone
             break
-        heads = look()
-        if seen is None or heads.references != seen.references:
-            (why_not, gone_before), seen = _reasons_to_stay(table, look, heads, waiting[begin:], work), heads
+        if begin % (table.batches_together * BATCH) == 0:
+            heads = look()
+            if seen is None or heads.references != seen.references:
+                why_not, gone_before, seen = _judged(table, look, heads, waiting[begin:], work)
+        if begin == 0 and cancelled():
+            swept.is_cancelled = True
+            break
         if begin == 0:
             begins()
+            has_begun = True
             journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
         else:
             journal.check(work.run)  # whoever resumes must know what earlier batches deleted
@@ -129,9 +135,10 @@ def sweep(
             progress(len(sizes) - len(waiting) + min(begin + BATCH, len(waiting)), len(sizes))
         if done.is_cancelled:
             break
-    left = _history(table, look, look())
-    swept.problems += [codes.AFTER_SWEEP(problem=each) for each in _broken(table, left, sizes)]
-    _clean_directories(table, swept.deleted, left.heads)
+    if has_begun or not swept.is_cancelled:
+        left = _history(table, look, look())
+        swept.problems += [codes.AFTER_SWEEP(problem=each) for each in _broken(table, left, sizes)]
+        _clean_directories(table, swept.deleted, left.heads)
     # What the store refuses once it may allow a resumed run. What it refuses again is reported and left to be found as
     # orphans: an open run would block the table for ever.
     outcome = "cancelled" if swept.is_cancelled else "incomplete" if swept.problems and work.is_first else "done"
@@ -274,6 +281,23 @@ def _history(table: Table, look: Callable[[], Heads], heads: Heads) -> HistorySu
 
 def _unjudged(path: str) -> Reason | None:
     raise AssertionError(f"{path} was not judged")
+
+
+def _judged(
+    table: Table, look: Callable[[], Heads], heads: Heads, waiting: Sequence[str], work: Work
+) -> tuple[Callable[[str], Reason | None], frozenset[str], Heads]:
+    """As `_reasons_to_stay`, and the references by which it is so. While a large history is read, others may create a
+    reference to what it let go: then it is read again."""
+    for _ in range(ATTEMPTS):
+        why_not, gone = _reasons_to_stay(table, look, heads, waiting, work)
+        now = look()
+        if not table.capabilities.references_are_files or only_commits(table, heads, now):
+            return why_not, gone, heads
+        heads = now
+    raise Conflict(
+        "Others kept creating tags or branches while the table was read.",
+        remedy="Retry when fewer writers are active.",
+    )
 
 
 def _reasons_to_stay(

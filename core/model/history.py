@@ -253,10 +253,15 @@ def held_among(
     """As `HistorySummary.held_among`, of some of its objects."""
     asked = pc.is_in(objects["path"], value_set=pa.array(list(paths), pa.string()))
     chosen = held.over(existing) & asked.to_numpy()
-    runs = held.only(chosen)
+    runs, positions = held.only(chosen), np.flatnonzero(existing)
+    order = np.argsort(runs.owner, kind="stable")
+    begin = np.searchsorted(positions, runs.first[order], side="left")
+    end = np.searchsorted(positions, runs.last[order], side="right")
+    start = np.searchsorted(runs.owner[order], np.arange(runs.owners + 1)).tolist()
+    spans, every = list(zip(begin.tolist(), end.tolist(), strict=True)), positions.tolist()
     found: dict[str, tuple[int, ...]] = {}
-    for number, path in enumerate(objects["path"].filter(pa.array(chosen)).to_pylist()):
-        found[path] = tuple(np.flatnonzero(runs.positions_of(number) & existing).tolist())
+    for path, first, last in zip(objects["path"].filter(pa.array(chosen)).to_pylist(), start, start[1:], strict=False):
+        found[path] = tuple(position for one, other in spans[first:last] for position in every[one:other])
     return found
 
 

@@ -62,16 +62,16 @@ class PaimonDiskCheck:
     def listed(self, directories: Collection[str]) -> pa.Table:
         """List some of the directories: path and bytes (null where the store does not tell) of everything in them."""
 
-        def one(directory: str) -> list[tuple[str, int | None]]:
-            return [(f"{directory}/{entry.name}", entry.size) for entry in self.store.ls_if_there(directory)]
+        schema = pa.schema([("path", pa.string()), ("bytes", pa.int64())])
+
+        def one(directory: str) -> pa.Table:
+            there = self.store.ls_if_there(directory)
+            return pa.table(
+                [[f"{directory}/{each.name}" for each in there], [each.size for each in there]], schema=schema
+            )
 
         with ThreadPoolExecutor(_LISTERS) as pool:
-            found = [each for some in pool.map(one, directories) for each in some]
-        columns = [
-            pa.array([path for path, _ in found], pa.string()),
-            pa.array([size for _, size in found], pa.int64()),
-        ]
-        return pa.table(columns, ["path", "bytes"])
+            return pa.concat_tables([schema.empty_table(), *pool.map(one, directories)])
 
     def missing(self, objects: pa.Table, listed: pa.Table) -> Missing:
         """Look for what versions hold: `objects` are paths, kinds and bytes, `listed` what is at these paths."""
@@ -114,8 +114,10 @@ def doubts(store: Store, history: History, frees: Collection[str]) -> Doubts:
     """Check the directories of the files to be deleted."""
     check = PaimonDiskCheck.of(store, frees)
     listed = check.listed(check.directories.to_pylist())
-    there, directories = frozenset(listed["path"].to_pylist()), frozenset(check.directories.to_pylist())
-    gone = [path for path in frees if path not in there and path.rpartition("/")[0] in directories]
+    going = pa.array(sorted(frees), pa.string())
+    near = pc.is_in(_directories(going), value_set=check.directories)
+    is_there = pc.is_in(going, value_set=listed["path"].combine_chunks())
+    gone = going.filter(pc.and_(near, pc.invert(is_there))).to_pylist()
     held = history.objects.filter(pa.array(history.held.over(history.existing)))
     return check.doubts([check.missing(held, listed)], frees, gone)
 

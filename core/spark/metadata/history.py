@@ -37,6 +37,7 @@ from core.spark.metadata.part_rows import (
     Batches,
     Kind,
     PartContents,
+    asking,
     by_part,
     collected,
     read,
@@ -96,7 +97,7 @@ class SparkHistory(HistorySummary):
         def answer(own: PartContents) -> Reclaimed:
             return histories.reclaimed(*own.objects(), going, after, tags)
 
-        found = list(self._asked(answer, Kind.OBJECTS, Kind.HELD))
+        found = self._asked(answer, Kind.OBJECTS, Kind.HELD)
         return Reclaimed(
             pa.concat_tables([each.frees for each in found]),
             sum(each.foreign for each in found),
@@ -127,23 +128,24 @@ class SparkHistory(HistorySummary):
         if self.examination is None:
             return None
         check, existing = self.examination.check(frees), self.existing
-        listed = directories.listed(self._made.sparkSession, check, frees, self.parts).persist(StorageLevel.DISK_ONLY)
-        try:
-            gone = [path for content in collected(listed.where(F.col("kind") == Kind.GONE))
-                    for path in PICKLED.loads(content)]  # fmt: skip
 
-            def answer(own: PartContents) -> Missing:
-                objects, held = own.objects()
-                return check.missing(
-                    objects.filter(pa.array(held.over(existing))), own.table(Kind.LISTED, directories.NOTHING)
-                )
+        def answer(own: PartContents) -> Missing:
+            objects, held = own.objects()
+            there = own.table(Kind.LISTED, directories.NOTHING)
+            return check.missing(objects.filter(pa.array(held.over(existing))), there)
 
-            more = listed.where(F.col("kind") == Kind.LISTED)
-            found = list(self._asked(answer, Kind.OBJECTS, Kind.HELD, more=more))
-        finally:
-            _forget(listed)
+        with asking():
+            listed = directories.listed(self._made.sparkSession, check, frees, self.parts)
+            listed = listed.persist(StorageLevel.DISK_ONLY)
+            try:
+                rows = collected(listed.where(F.col("kind") == Kind.GONE))
+                more = listed.where(F.col("kind") == Kind.LISTED)
+                found = self._asked(answer, Kind.OBJECTS, Kind.HELD, more=more)
+            finally:
+                _forget(listed)
+        gone = frozenset(path for content in rows for path in PICKLED.loads(content))
         problems = self.examination.problems(self, self.contradictory)
-        return Examined(problems, self.examination.doubt(check, found, frees), frozenset(gone))
+        return Examined(problems, self.examination.doubt(check, found, frees), gone)
 
     @property
     def parts(self) -> int:
@@ -163,18 +165,19 @@ class SparkHistory(HistorySummary):
         assert self.made is not None, "costs of tags need no files"
         return self.made
 
-    def _asked_of(self, answer: Callable[[PartContents], T], paths: Collection[str]) -> Iterator[T]:
+    def _asked_of(self, answer: Callable[[PartContents], T], paths: Collection[str]) -> list[T]:
         """As `_asked`, of the parts of these paths; each is given its own."""
         if not paths:
-            return
+            return []
         every = pa.table({"path": pa.array(list(paths), pa.string())})
         of = part_of(every["path"].combine_chunks(), self.parts)
         rows = [row_of(part, Kind.PATHS, written(own)) for part, own in divided(every, of)]
-        more = self._made.sparkSession.createDataFrame(pa.Table.from_batches(rows))
-        yield from self._asked(answer, Kind.OBJECTS, Kind.HELD, more=more)
+        with asking():
+            more = self._made.sparkSession.createDataFrame(pa.Table.from_batches(rows))
+        return self._asked(answer, Kind.OBJECTS, Kind.HELD, more=more)
 
-    def _asked(self, answer: Callable[[PartContents], T], *kinds: str, more: DataFrame | None = None) -> Iterator[T]:
-        """Yield what each part answers, given its contents of these kinds. `more`: contents of parts besides."""
+    def _asked(self, answer: Callable[[PartContents], T], *kinds: str, more: DataFrame | None = None) -> list[T]:
+        """Return what each part answers, given its contents of these kinds. `more`: contents of parts besides."""
 
         def run(batches: Batches) -> Iterator[pa.RecordBatch]:
             for part, rows in by_part(batches).items():
@@ -183,14 +186,14 @@ class SparkHistory(HistorySummary):
                     found = answer(own)
                 yield row_of(part, Kind.SUMS, PICKLED.dumps((part, own.one(Kind.MARK), found)))
 
-        asked = self._made.where(F.col("kind").isin(Kind.MARK, *kinds))
-        if more is not None:
-            asked = asked.unionByName(more).repartitionById(self.parts, F.col("part"))
-        for content in collected(asked.mapInArrow(run, TYPE)):
-            part, mark, found = PICKLED.loads(content)
-            if mark != self.marks[part]:
-                raise _lost(self.heads.location)
-            yield found
+        with asking():
+            asked = self._made.where(F.col("kind").isin(Kind.MARK, *kinds))
+            if more is not None:
+                asked = asked.unionByName(more).repartitionById(self.parts, F.col("part"))
+            answers = [PICKLED.loads(content) for content in collected(asked.mapInArrow(run, TYPE))]
+        if {part: mark for part, mark, _ in answers} != self.marks or len(answers) != self.parts:
+            raise _lost(self.heads.location)
+        return [found for _, _, found in answers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +231,7 @@ def build(
         made = _made(spark, frame.builder, decoded, parts).persist(StorageLevel.DISK_ONLY)
         kept.append(made)
         sums: list[_Sums] = [PICKLED.loads(content) for content in collected(made.where(F.col("kind") == Kind.SUMS))]
-        if sum(each.rows for each in sums) != rows:
+        if sum(each.rows for each in sums) != rows or {each.part for each in sums} != set(range(parts)):
             raise _lost(table.location)
     except BaseException:
         for each in kept:

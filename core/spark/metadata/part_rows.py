@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql import DataFrame
 
+from core.errors import SnapscopeError
 from core.model.intervals import Intervals
 from core.spark.session.refusals import refusal
 
@@ -62,12 +64,21 @@ def row_of(part: int, kind: str, content: bytes) -> pa.RecordBatch:
     return pa.record_batch([pa.array([part], pa.int32()), [kind], pa.array([content], pa.binary())], schema=SCHEMA)
 
 
-def collected(frame: DataFrame) -> list[bytes]:
+@contextmanager
+def asking() -> Iterator[None]:
+    """Raise an error of ours for whatever goes wrong while Spark is asked."""
     try:
-        found: list[bytes] = frame.select("content").toArrow()["content"].to_pylist()
+        yield
+    except SnapscopeError:
+        raise
     except Exception as error:
         raise refusal(error) from error
-    return found
+
+
+def collected(frame: DataFrame) -> list[bytes]:
+    with asking():
+        found: list[bytes] = frame.select("content").toArrow()["content"].to_pylist()
+        return found
 
 
 def written(table: pa.Table) -> bytes:

@@ -19,6 +19,8 @@ from core.table import open_table as opened
 class SparkTable(Table):
     """A table whose history Spark sums up: for costs and deletions where files do not fit into one process."""
 
+    batches_together = 50  # writers that commit all the time have it read again
+
     _built: list[SparkHistory] = field(default_factory=list, repr=False, compare=False)
 
     def summary(self, heads: Heads, change: Change | None = None) -> SparkHistory:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -15,11 +16,17 @@ from core.execution import journal as journals
 from core.execution.apply import apply
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
+from core.execution.stable_read import only_commits
+from core.formats.table_format import Examined
+from core.model import codes
 from core.model.actions import Change, Expire
-from core.table import open_table
+from core.model.history import HistorySummary
+from core.table import Table, open_table
 from tests.support import memory_s3
+from tests.support.builders import TableBuilder
 from tests.support.execution import ground
 from tests.support.execution.dying import Death, Life, MortalJournal
+from tests.support.formats.paimon.tables import four_commits
 
 PLACE = f"s3://{memory_s3.BUCKET}/t"
 EXPIRE = Expire(retain_max=1, retain_min=1)
@@ -272,3 +279,70 @@ def test_a_name_that_xml_cannot_have_is_deleted_alone(lake: Lake) -> None:
     assert f"t/{names[0]}" not in lake.server.objects
     assert store.delete(names[1])
     assert f"t/{names[1]}" not in lake.server.objects
+
+
+# while files are judged -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[TableBuilder, list[Callable[[], object]]]:
+    """A table, and what happens once, right after files were judged for the first time in a sweep."""
+    table = four_commits(tmp_path / "default.db" / "t")
+    acts: list[Callable[[], object]] = []
+    examine = Table.examine
+
+    def examined(self: Table, history: HistorySummary, frees: Mapping[str, str]) -> Examined:
+        found = examine(self, history, frees)
+        if acts and not (table.root / "snapshot/snapshot-1").exists():
+            acts.pop()()
+        return found
+
+    monkeypatch.setattr(Table, "examine", examined)
+    return table, acts
+
+
+def test_a_tag_that_is_created_meanwhile_keeps_its_files(
+    judged: tuple[TableBuilder, list[Callable[[], object]]],
+) -> None:
+    """Of a version whose snapshot was removed, by somebody who had read it before."""
+    table, acts = judged
+    opened = open_table(str(table.root))
+    plan = opened.preview(EXPIRE, ground.LATE_MS)
+    acts.append(lambda: table.tag("late", 3))
+    receipt = apply(opened, plan, settle_s=0)
+    history = opened.history()
+    assert not history.incomplete
+    assert opened.missing_files(history, "tag:late") == []
+    assert {why.code for _, why in receipt.kept_back} == {codes.HELD_SINCE}
+    assert receipt.outcome == "done"
+
+
+def test_a_run_that_is_cancelled_meanwhile_can_be_undone(
+    judged: tuple[TableBuilder, list[Callable[[], object]]],
+) -> None:
+    table, acts = judged
+    stopped = Event()
+    opened = open_table(str(table.root))
+    before = opened.heads().references
+    plan = opened.preview(EXPIRE, ground.LATE_MS)
+    acts.append(stopped.set)
+    receipt = apply(opened, plan, settle_s=0, cancelled=stopped.is_set)
+    assert receipt.outcome == "cancelled"
+    assert all((table.root / path).exists() for path in plan.frees["path"].to_pylist() if "snapshot" not in path)
+    assert Journal().run(receipt.run).can_undo
+    recovery.undo(receipt.run, open_table=open_table)
+    assert opened.heads().references == before
+
+
+def test_only_commits_of_writers_are_none_of_its_business(tmp_path: Path) -> None:
+    table = four_commits(tmp_path / "default.db" / "t")
+    opened = open_table(str(table.root))
+    before = opened.heads()
+    assert only_commits(opened, before, before)
+    table.commit([table.file(3_000)])
+    (table.root / "snapshot/snapshot-1").unlink()
+    after = opened.heads()
+    assert only_commits(opened, before, after)
+    assert not only_commits(opened, after, before), "an old snapshot is there again"
+    table.tag("late", 3)
+    assert not only_commits(opened, after, opened.heads())

@@ -6,9 +6,11 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from core.analysis import storage_cost
 from core.cli import main
@@ -126,6 +128,17 @@ def test_parts_that_are_built_again_from_a_changed_table(spark: SparkSession, tm
     (table.root / manifest_of(table, 2)).unlink()
     with pytest.raises(Conflict, match="Spark lost some of the metadata that it had read, and the table has changed"):
         opened.preview(change, NOW_MS, found)
+
+
+def test_whatever_goes_wrong_when_parts_are_asked_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    """As after the death of the JVM."""
+    table = open_table(str(four_commits(tmp_path / "t").root))
+    found = on_spark.build(spark, table, table.heads())
+    lost = replace(found, made=cast(DataFrame, SimpleNamespace(sparkSession=None)))
+    for ask in (lambda: lost.held_among(["a"]), lambda: lost.objects_among(["a"]), lambda: lost.examined(["a"])):
+        with pytest.raises(SnapscopeError, match=r"NoneType|SimpleNamespace"):
+            ask()
+    found.close()
 
 
 def test_a_plan_that_would_name_too_many_files(
