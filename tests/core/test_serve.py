@@ -76,10 +76,11 @@ def test_a_port_in_use_is_an_error_and_no_other_is_taken(capsys: pytest.CaptureF
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_server_that_is_still_loading_ends_at_once_and_says_nothing(number: signal.Signals) -> None:
-    """A terminal sends Ctrl-C, and its hangup, to all of its programs; others signal only the first one."""
+    """A terminal sends Ctrl-C, and its hangup, to all of its programs; others signal only the first one. Tests that run
+    in the background of a script ignore Ctrl-C."""
     program = (
         "import functools, signal, sys; from core import serve\n"
-        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # the test runner may ignore it
+        "for each in signal.SIGINT, signal.SIGTERM, signal.SIGHUP: signal.signal(each, signal.SIG_DFL)\n"
         "loading = ['-c', 'import time; print(1, flush=True); time.sleep(60)']\n"
         "serve.start = functools.partial(serve.start, program=loading)\n"
         "serve.serve([], 0)"
