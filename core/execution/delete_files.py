@@ -17,7 +17,7 @@ from core import urls
 from core.errors import Conflict, Corrupt, SnapscopeError
 from core.execution import journal as journals
 from core.execution.journal import Journal
-from core.execution.stable_read import ATTEMPTS, only_commits, read_stable_references
+from core.execution.stable_read import ATTEMPTS, read_stable_references
 from core.formats.table_format import Examined
 from core.messages import Reason, both, counted, sentences
 from core.model import codes
@@ -291,11 +291,11 @@ def _judged(
     for _ in range(ATTEMPTS):
         why_not, gone = _reasons_to_stay(table, look, heads, waiting, work)
         now = look()
-        if not table.capabilities.references_are_files or only_commits(table, heads, now):
+        if not table.format.adds_holders(heads, now):
             return why_not, gone, heads
         heads = now
     raise Conflict(
-        "Others kept creating tags or branches while the table was read.",
+        "Others kept creating references to older snapshots while the table was read.",
         remedy="Retry when fewer writers are active.",
     )
 

@@ -33,23 +33,6 @@ def read_stable_references(table: Table, gone: Collection[str] = ()) -> Heads:
     )
 
 
-def only_commits(table: Table, before: Heads, after: Heads) -> bool:
-    """Whether newer snapshots of known branches are all that was added or changed: what writers commit consists of what
-    the newest snapshot holds, and of new files."""
-    seen, now = before.references, after.references
-    newest: dict[str, int] = {}
-    for path in table.format.snapshot_paths(before):
-        directory, _, number = path.rpartition("-")
-        newest[directory] = max(newest.get(directory, 0), int(number))
-    changed = {path for path in now if now[path] != seen.get(path) and not table.format.holds_nothing(path)}
-    snapshots = table.format.snapshot_paths(after)
-    for path in changed:
-        directory, _, number = path.rpartition("-")
-        if path not in snapshots or path in seen or int(number) <= newest.get(directory, int(number)):
-            return False
-    return True
-
-
 def _agree(table: Table, before: Heads, after: Heads) -> bool:
     seen, now = before.references, after.references
     changed = {path for path in seen.keys() | now.keys() if seen.get(path) != now.get(path)}

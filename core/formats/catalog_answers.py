@@ -20,6 +20,13 @@ def asked(name: str, of: str, question: Callable[[], T]) -> T:
 
     Raises `Corrupt` with the catalog's name after `time_limits.call_s`; a question that was given up keeps its thread.
     """
+    if time_limits.stuck().get(of, 0) >= time_limits.MOST_STUCK:
+        raise Corrupt(
+            "The catalog {name} has not yet answered earlier questions.",
+            name=name,
+            path=of,
+            remedy="Check its settings and the connection. If it answers others, restart Snapscope.",
+        )
     try:
         return time_limits.alone(of, question)
     except time_limits.Silent as error:

@@ -322,6 +322,10 @@ class TableFormat(Protocol):
         """Return references that commits create and expiries delete at any time, so a change is no read error."""
         return set()
 
+    def adds_holders(self, before: Heads, after: Heads) -> bool:
+        """Return whether references were added that may hold what none of `before` held, besides newer commits."""
+        return False
+
     def holds_nothing(self, path: str) -> bool:
         """Return whether this reference holds no files itself, such as a consumer's progress."""
         return False

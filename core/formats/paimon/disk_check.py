@@ -60,12 +60,14 @@ class PaimonDiskCheck:
         return cls(store, pa.array(own, pa.string()), pc.unique(_names(paths)))
 
     def listed(self, directories: Collection[str]) -> pa.Table:
-        """List some of the directories: path and bytes (null where the store does not tell) of everything in them."""
+        """List some of the directories: path and bytes (null where the store does not tell) of everything in them.
+
+        Manifests cannot name what is not text."""
 
         schema = pa.schema([("path", pa.string()), ("bytes", pa.int64())])
 
         def one(directory: str) -> pa.Table:
-            there = self.store.ls_if_there(directory)
+            there = [each for each in self.store.ls_if_there(directory) if layout.is_text(each.name)]
             return pa.table(
                 [[f"{directory}/{each.name}" for each in there], [each.size for each in there]], schema=schema
             )

@@ -20,6 +20,7 @@ from core.formats.paimon import (
     expiration_dates,
     inspection,
     layout,
+    new_holders,
     next_commit,
     references,
     schema_evolution,
@@ -258,6 +259,9 @@ class PaimonFormat(TableFormat):
         return {
             layout.reference(line.branch, layout.SNAPSHOT, each.id) for line in heads.lines for each in line.snapshots
         }
+
+    def adds_holders(self, before: Heads, after: Heads) -> bool:
+        return new_holders.are_added(before, after)
 
     def holds_nothing(self, path: str) -> bool:
         return f"/{layout.CONSUMER}/" in f"/{path}"

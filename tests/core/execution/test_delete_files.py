@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +17,6 @@ from core.execution import journal as journals
 from core.execution.apply import apply
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
-from core.execution.stable_read import only_commits
 from core.formats.table_format import Examined
 from core.model import codes
 from core.model.actions import Change, Expire
@@ -334,15 +334,28 @@ def test_a_run_that_is_cancelled_meanwhile_can_be_undone(
     assert opened.heads().references == before
 
 
-def test_only_commits_of_writers_are_none_of_its_business(tmp_path: Path) -> None:
-    table = four_commits(tmp_path / "default.db" / "t")
+def test_writers_that_commit_tag_and_expire_meanwhile_do_not_hold_it_up(
+    judged: tuple[TableBuilder, list[Callable[[], object]]],
+) -> None:
+    table, acts = judged
     opened = open_table(str(table.root))
-    before = opened.heads()
-    assert only_commits(opened, before, before)
-    table.commit([table.file(3_000)])
-    (table.root / "snapshot/snapshot-1").unlink()
-    after = opened.heads()
-    assert only_commits(opened, before, after)
-    assert not only_commits(opened, after, before), "an old snapshot is there again"
-    table.tag("late", 3)
-    assert not only_commits(opened, after, opened.heads())
+    plan = opened.preview(EXPIRE, ground.LATE_MS)
+
+    def act() -> None:
+        table.commit([table.file(3_000)])
+        table.tag(f"t{table._last_id}")
+        acts.append(act)
+
+    acts.append(act)
+    assert apply(opened, plan, settle_s=0).outcome == "done"
+
+
+def test_a_name_that_is_no_text_is_passed_over(tmp_path: Path) -> None:
+    """It is in a directory of files to be deleted, and no manifest can name it."""
+    table = four_commits(tmp_path / "default.db" / "t")
+    odd = os.fsencode(table.root / "manifest") + b"/\xff.tmp"
+    with open(odd, "wb"):
+        pass
+    opened = open_table(str(table.root))
+    assert apply(opened, opened.preview(EXPIRE, ground.LATE_MS), settle_s=0).outcome == "done"
+    assert os.path.exists(odd)

@@ -173,7 +173,7 @@ def run(store: Store, change: CommitChange, stamp: Stamp) -> Snapshot:
     except BaseException as error:
         if draft.is_open:
             draft.abandon(error)
-        if draft.unsure and isinstance(error, SnapscopeError) and not isinstance(error, Unknown):
+        if draft.unsure and not isinstance(error, Unknown):
             raise next(iter(draft.unsure.values()))[1] from error
         raise
 

@@ -828,15 +828,16 @@ def test_a_commit_that_is_refused_before_it_is_published_leaves_nothing(store: S
         store.read(new.path)
 
 
-def test_a_refusal_after_a_try_whose_outcome_is_unknown_is_no_answer(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [Conflict("taken over"), KeyboardInterrupt()])
+def test_whatever_ends_a_commit_after_a_try_whose_outcome_is_unknown_is_no_answer(
+    store: Store, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     new, asked = file(store), list[str]()
 
     def refuse() -> None:
         asked.append("refuse")
         if len(asked) > 1:
-            raise Conflict("taken over")
+            raise error
 
     def lost(*_: object) -> bool:
         raise Unknown("no answer")
