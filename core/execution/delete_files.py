@@ -116,11 +116,11 @@ def sweep(
             heads = look()
             if seen is None or heads.references != seen.references:
                 why_not, gone_before, seen = _judged(table, look, heads, waiting[begin:], work)
-        if begin == 0 and cancelled():
-            swept.is_cancelled = True
-            break
         if begin == 0:
             begins()
+            if cancelled():  # since it was asked, too
+                swept.is_cancelled = True
+                break
             has_begun = True
             journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
         else:
