@@ -76,6 +76,14 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(avro, "_gave_up", False)
 
 
+@pytest.fixture(autouse=True)
+def lent_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a catalog lends to one test is not used by the next one, for a bucket of the same name."""
+    from core.storage import location_options
+
+    monkeypatch.setattr(location_options, "_known", dict(location_options._known))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def descriptions_are_read_once() -> Iterator[None]:
     """Each new client of S3 would parse botocore's descriptions of services again, for 0.1 s of CPU."""

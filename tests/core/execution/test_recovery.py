@@ -53,7 +53,7 @@ def test_what_is_cancelled_before_any_file_went_can_be_taken_back(table: TableBu
 def cancelled_in_its_sweep(table: TableBuilder) -> str:
     opened, asked = open_table(str(table.root)), itertools.count()
     plan = opened.preview(EXPIRE, NOW)
-    receipt = apply(opened, plan, settle_s=0, cancelled=lambda: next(asked) >= 3)
+    receipt = apply(opened, plan, settle_s=0, cancelled=lambda: next(asked) >= 4)
     assert receipt.outcome == "cancelled"
     assert len(plan.removes) < len(receipt.deleted) < len(plan.frees)
     return receipt.run
