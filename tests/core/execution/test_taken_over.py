@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,7 +119,7 @@ def test_a_catalog_that_cannot_be_asked_any_more_may_have_taken_the_table_over(
 ) -> None:
     found = open_table(str(lake.root))
     plan, before = found.preview(CHANGES["expire"], NOW_MS), contents(lake)
-    gone = lambda: monkeypatch.setitem(time_limits._stuck, "paimon://meta", time_limits.MOST_STUCK)  # noqa: E731
+    gone = partial(monkeypatch.setitem, time_limits._stuck, "paimon://meta", time_limits.MOST_STUCK)
     with pytest.raises(Conflict, match=r"It cannot be determined .* the catalog meta"):
         apply(found, plan, settle_s=0, journal=Watched(path, "start", gone))
     assert contents(lake) == before
@@ -163,9 +165,9 @@ def test_a_commit_asks_directly_before_it_is_published(
     found, before = open_table(str(lake.root)), contents(lake)
     plan, inner = found.preview(Truncate(), NOW_MS), manifest_encoding.manifest_list
 
-    def taken(*given: object) -> bytes:
+    def taken(*given: Any) -> bytes:
         catalog.take()
-        return inner(*given)  # type: ignore[arg-type]
+        return inner(*given)
 
     monkeypatch.setattr(manifest_encoding, "manifest_list", taken)
     with pytest.raises(Conflict, match=rf"{OWNED}.* Nothing was committed"):
