@@ -123,3 +123,9 @@ class Unsupported(SnapscopeError):
     """The table uses something for which a correct answer cannot be guaranteed."""
 
     usual = ErrorCode.UNSUPPORTED
+
+
+class DoesNotFit(Unsupported):
+    """Answering takes more memory than there is. To programs it is an Unsupported like others."""
+
+    kind = Unsupported.__name__

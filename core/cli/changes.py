@@ -69,10 +69,10 @@ def plan(args: Args) -> Answer:
         return _plan_all(args)
     if args.table is None:
         raise Invalid("No table was given.", remedy="Give a table, or a warehouse with --all.")
-    if args.on_spark:
-        return _plan_on_spark(args)
     table = open_table(args.table)
-    history = table.history()
+    history = on_spark.unless_needed(args, table)
+    if history is None:
+        return _plan_on_spark(args)
     change, rounded = _asked(args, history.heads)
     shown = table.preview(change, running.now_ms(args), history)
     native, coming = table.native(shown, history), _coming(table, history, shown)
@@ -133,10 +133,10 @@ def _plan_all(args: Args) -> Answer:
 
 
 def change(args: Args) -> Answer:
-    if args.on_spark:
-        return _change_on_spark(args)
     table = open_table(args.table)
-    history = table.history()
+    history = on_spark.unless_needed(args, table)
+    if history is None:
+        return _change_on_spark(args)
     change, rounded = _asked(args, history.heads)
     shown = table.preview(change, running.now_ms(args), history)
     document, text = running.run(args, table, shown, _coming(table, history, shown))

@@ -219,7 +219,7 @@ def _planned(name: str) -> Command | None:
         *([has.on_spark()] if name in actions.ON_SPARK else []),
         report,
     ]
-    given = {"command": "plan", "change": name, "all": None, "on_spark": False}
+    given = {"command": "plan", "change": name, "all": None, **_unless_on_spark(name)}
     return Command(name, "changes:plan", actions.help_of(name), own, rows="frees", set=given)
 
 
@@ -228,7 +228,12 @@ def _change(name: str) -> Command:
     run = "changes:orphans" if name == "orphans" else "changes:change"
     also = [has.on_spark()] if name in actions.ON_SPARK else []
     own = [*has.of_table(), *actions.options(name), has.now(), *also, *has.confirmation()]
-    return Command(name, run, actions.help_of(name), own, rows="frees", set={"command": name, "on_spark": False})
+    return Command(name, run, actions.help_of(name), own, rows="frees", set={"command": name, **_unless_on_spark(name)})
+
+
+def _unless_on_spark(name: str) -> dict[str, Any]:
+    """What commands without `--on-spark` set in its place."""
+    return {} if name in _actions().ON_SPARK else {"on_spark": None}
 
 
 def _engine_action(name: str) -> Command:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from core.cli.arguments import Args
+from core.cli.output import say
+from core.errors import DoesNotFit
 from core.model.actions import Change
-from core.model.history import HistorySummary
+from core.model.history import History, HistorySummary
 from core.table import Table
 
 _UNKNOWN = ("native", "native_codes", "next_commit")  # what the document of a plan does not contain then
@@ -37,6 +41,23 @@ def table(location: str) -> Iterator[Table]:
     """A table whose history Spark sums up."""
     with opener() as opened:
         yield opened(location)
+
+
+def unless_needed(args: Args, of: Table) -> History | None:
+    """The history, which this process reads; None if Spark is asked for, or needed because it does not fit here.
+
+    Raises `DoesNotFit` for a command that cannot use Spark, whose `args.on_spark` is None.
+    """
+    if args.on_spark:
+        return None
+    try:
+        return of.history()
+    except DoesNotFit as error:
+        if args.on_spark is None:
+            raise
+        say(f"{error.message} Spark reads it instead, as with --on-spark.", sys.stderr)
+        args.on_spark = True
+        return None
 
 
 def history(of: Table, change: Change | None = None) -> HistorySummary:

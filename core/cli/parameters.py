@@ -88,7 +88,7 @@ def limit(help: str) -> click.Parameter:
 
 
 def on_spark() -> click.Parameter:
-    return flag("--on-spark", help="read metadata with Spark, for a table whose files do not fit into memory here")
+    return flag("--on-spark", help="read metadata with Spark, as is done for a table that does not fit into memory")
 
 
 def dry_run() -> click.Parameter:

@@ -164,13 +164,13 @@ _EXCLUSIVE = ("exclusive_now_bytes", "exclusive_after_policy_bytes")
 
 
 def cost(args: Args) -> Answer:
-    if args.on_spark:
-        with on_spark.table(args.table) as table:
-            summed = on_spark.history(table)
+    table = open_table(args.table)
+    history = on_spark.unless_needed(args, table)
+    if history is None:
+        with on_spark.table(args.table) as wide:
+            summed = on_spark.history(wide)
             found = answers.costs(summed, _now_ms(args), args.branch)
             return {**found, **on_spark.told()}, "\n\n".join([*_costs(args, summed, found), on_spark.sentence()])
-    table = open_table(args.table)
-    history = table.history()
     found = answers.costs(history, _now_ms(args), args.branch)
     coming = table.next_commit(history, _now_ms(args), args.branch)
     found["next_commit"] = answers.forecast(coming)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.errors import Unsupported
+from core.errors import DoesNotFit
 from core.messages import told
 from core.model.intervals import Ints
 from core.units import size
@@ -29,7 +29,7 @@ _PROC = Path("/proc")
 
 
 def require(claimed: Ints, sizes: Ints, bytes_each: int, location: str) -> None:
-    """Raise Unsupported if the history of the entries of manifests, at that many bytes each, does not fit.
+    """Raise DoesNotFit if the history of the entries of manifests, at that many bytes each, does not fit.
 
     `claimed` are the entries of each manifest by its list, which may be wrong, and `sizes` its bytes.
     """
@@ -37,7 +37,7 @@ def require(claimed: Ints, sizes: Ints, bytes_each: int, location: str) -> None:
     needed = entries * bytes_each
     if needed <= SMALL or (left := available()) is None or needed <= left:
         return
-    raise Unsupported(
+    raise DoesNotFit(
         "The metadata has {entries:,} entries of files, which need about {needed} of memory; {left} is available.",
         entries=entries,
         needed=size(needed),

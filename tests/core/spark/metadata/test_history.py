@@ -22,6 +22,7 @@ from core.model.references import MAIN
 from core.reports import json as answers
 from core.spark.metadata import history as on_spark
 from core.spark.metadata.history import SparkHistory
+from core.storage import memory
 from core.table import Table, open_table
 from tests.support.formats.manifest_bytes import FORMS
 from tests.support.formats.paimon.random_tables import Maker
@@ -166,3 +167,19 @@ def test_commands(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> No
         assert theirs.keys() - ours.keys() <= {"native", "native_codes", "next_commit"}
         assert main([*words, "--on-spark"]) == 0
         assert "Metadata was read by Spark (local)." in capsys.readouterr().out
+
+
+def test_commands_use_spark_for_a_table_that_does_not_fit(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = str(SMALL_TABLES / "paimon" / "default.db" / "pk_tags_expired")
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available", lambda: 1)
+    for words in (["cost", root], ["plan", "expire", root, "--retain-max", "1", "--retain-min", "1"]):
+        assert main([*words, "--now", "2026-11-20", "--json"]) == 0
+        shown = capsys.readouterr()
+        assert json.loads(shown.out)["metadata_read_by"] == "Spark (local)"
+        assert "need about" in shown.err
+        assert "is available. Spark reads it instead, as with --on-spark." in shown.err
+    assert main(["plan", "rollback", root, "1"]) != 0
+    assert "need about" in capsys.readouterr().err
