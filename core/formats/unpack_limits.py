@@ -70,7 +70,7 @@ def document(content: bytes) -> Any:
             raise ValueError(told("it has {values:,} values in {size:,} bytes", values=values, size=len(content)))
     try:
         text = content.decode(json.detect_encoding(content))  # strict: `json.loads` accepts lone surrogates
-        value = json.loads(text, parse_constant=_no_number)
+        value = _STRICT.decode(text)
         if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:
@@ -82,6 +82,9 @@ def document(content: bytes) -> Any:
 
 def _no_number(text: str) -> None:
     raise ValueError(told("{text} is not a valid JSON number", text=text))
+
+
+_STRICT = json.JSONDecoder(parse_constant=_no_number)
 
 
 def _too_much(most: int) -> ValueError:

@@ -23,7 +23,9 @@ from core.storage.store import Store
 
 T = TypeVar("T")
 A = TypeVar("A")
-_BATCH_BYTES, _BATCH_FILES = 128 << 20, 2048
+RowRange = tuple[pa.Table, int, int]
+"""A table, and its rows from the first to the second number (exclusive)."""
+_BATCH_BYTES, _BATCH_FILES = 128 << 20, 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def first_rows(of: Ints, count: int) -> Ints:
 def gathered(
     names: Sequence[str],
     schema: pa.Schema,
-    kept: MutableMapping[tuple[str, int], pa.Table],
+    kept: MutableMapping[tuple[str, int], RowRange],
     sizes: Mapping[str, int],
     errors: Mapping[str, SnapscopeError],
     *,
@@ -84,16 +86,32 @@ def gathered(
 ) -> Loaded:
     """Return the kept rows of these files in one table; if some are new, `kept` shares its memory from then on."""
     empty = schema.empty_table()
-    parts = [empty if name in errors else kept[(name, sizes[name])] for name in names]
-    start = np.concatenate(([0], np.cumsum([len(part) for part in parts], dtype=np.int64))).astype(np.int64)
-    rows = pa.concat_tables([empty, *parts]).combine_chunks()
+    ranges = [(empty, 0, 0) if name in errors else kept[(name, sizes[name])] for name in names]
+    counts = [end - begin for _, begin, end in ranges]
+    start = np.concatenate(([0], np.cumsum(counts, dtype=np.int64))).astype(np.int64)
+    rows = pa.concat_tables([empty, *_runs(ranges)]).combine_chunks()
     if is_new:
-        for name, begin, end in zip(names, start, start[1:], strict=False):
+        places = start.tolist()
+        for name, begin, end in zip(names, places, places[1:], strict=False):
             if name not in errors:
-                kept[(name, sizes[name])] = rows.slice(begin, end - begin)
-        del parts
+                kept[(name, sizes[name])] = rows, begin, end
+        del ranges
         pa.default_memory_pool().release_unused()
     return Loaded(rows, start, errors)
+
+
+def _runs(ranges: Iterable[RowRange]) -> Iterator[pa.Table]:
+    """Yield the rows of these ranges; those that follow each other in one table, in one piece."""
+    table, first, last = None, 0, 0
+    for of, begin, end in ranges:
+        if of is table and begin == last:
+            last = end
+            continue
+        if table is not None:
+            yield table.slice(first, last - first)
+        table, first, last = of, begin, end
+    if table is not None:
+        yield table.slice(first, last - first)
 
 
 def flat(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -110,7 +128,7 @@ def by_file(rows: pa.Table) -> pa.Table:
 
 
 def by_size(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """Split the names into batches of about 128 MB, at most 2,048 files each, so that each batch fits into memory."""
+    """Split the names into batches of about 128 MB, at most 4,096 files each, so that each batch fits into memory."""
     batch: list[str] = []
     filled = 0
     for name in names:
@@ -184,11 +202,17 @@ def ahead(store: Store, batches: Iterable[T], fetch: Callable[[T], A]) -> Iterat
     if store.is_local:
         yield from map(fetch, batches)
         return
+
+    def begun(batch: T) -> time_limits.Waiting[A]:
+        return time_limits.begin(store.location, time_limits.limit_s(), partial(fetch, batch), sys.maxsize)
+
     waiting: time_limits.Waiting[A] | None = None
     for batch in batches:
-        following = time_limits.begin(store.location, time_limits.limit_s(), partial(fetch, batch), sys.maxsize)
-        if waiting is not None:
-            yield waiting.answer()
-        waiting = following
+        if waiting is None:
+            waiting = begun(batch)
+            continue
+        found = waiting.answer()
+        waiting = begun(batch)  # not earlier: two reads share the request slots, and their threads wait for each other
+        yield found
     if waiting is not None:
         yield waiting.answer()

@@ -18,7 +18,7 @@ from core.formats.avro import decode as avro
 from core.formats.avro.decode import AvroColumn
 from core.formats.file_index import FileIndex
 from core.formats.iceberg.file_paths import TableLocation
-from core.storage.decoded_files import Loaded, add_unlisted, by_file, by_size, gathered, sources
+from core.storage.decoded_files import Loaded, RowRange, add_unlisted, by_file, by_size, gathered, sources
 
 EXISTING, ADDED, DELETED = 0, 1, 2
 DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
@@ -62,7 +62,7 @@ class IcebergManifests:
 
     index: FileIndex | None = None
     is_kept: bool = True
-    _decoded: dict[tuple[AvroColumn, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
+    _decoded: dict[tuple[AvroColumn, ...], dict[tuple[str, int], RowRange]] = field(default_factory=dict)
 
     def load(
         self,
@@ -114,17 +114,17 @@ class IcebergManifests:
         for number, error in decoded.errors.items():
             errors[found[number]] = error
         rows = by_file(decoded.rows)
-        bounds = np.searchsorted(rows["file"].to_numpy(), np.arange(len(found) + 1))
+        bounds = np.searchsorted(rows["file"].to_numpy(), np.arange(len(found) + 1)).tolist()
         rows = rows.drop_columns(["file"])
         is_known = _misunderstood(rows, place) is None
         for number, path in enumerate(found):
             if number in decoded.errors:
                 continue
-            part = rows.slice(bounds[number], bounds[number + 1] - bounds[number])
-            if problem := None if is_known else _misunderstood(part, place):
+            begin, end = bounds[number], bounds[number + 1]
+            if problem := None if is_known else _misunderstood(rows.slice(begin, end - begin), place):
                 errors[path] = problem
             else:
-                self._decoded[columns][(path, sizes[path])] = part
+                self._decoded[columns][(path, sizes[path])] = rows, begin, end
 
 
 def _local(

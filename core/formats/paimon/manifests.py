@@ -22,7 +22,7 @@ from core.formats.avro.container import fields_of
 from core.formats.avro.decode import AvroColumn, Decoded
 from core.formats.file_index import FileIndex
 from core.formats.paimon import layout
-from core.storage.decoded_files import Loaded, add_unlisted, ahead, by_file, by_size, gathered, sources
+from core.storage.decoded_files import Loaded, RowRange, add_unlisted, ahead, by_file, by_size, gathered, sources
 from core.storage.store import Store
 
 ADD, DELETE = 0, 1
@@ -142,7 +142,7 @@ class PaimonManifests:
     index: FileIndex | None = None
     is_kept: bool = True
     odd: dict[str, str] = field(default_factory=dict)
-    _decoded: dict[tuple[AvroColumn, ...], dict[tuple[str, int], pa.Table]] = field(default_factory=dict)
+    _decoded: dict[tuple[AvroColumn, ...], dict[tuple[str, int], RowRange]] = field(default_factory=dict)
 
     def load(
         self,
@@ -203,18 +203,19 @@ class PaimonManifests:
             errors[found[number]] = error
         rows = by_file(decoded.rows)
         is_known = _misunderstood(rows, columns) is None
-        bounds = np.searchsorted(rows["file"].to_numpy(), np.arange(len(found) + 1))
+        bounds = np.searchsorted(rows["file"].to_numpy(), np.arange(len(found) + 1)).tolist()
+        has_extra = columns is LIST and len(pc.list_flatten(rows["extra_files"])) > 0
         rows, kept, released = rows.drop_columns(["file"]), self._decoded[columns], KNOWN.get(columns)
         for number, name in enumerate(found):
             if number in decoded.errors:
                 continue
-            part = rows.slice(bounds[number], bounds[number + 1] - bounds[number])
-            if problem := None if is_known else _misunderstood(part, columns):
+            begin, end = bounds[number], bounds[number + 1]
+            if problem := None if is_known else _misunderstood(rows.slice(begin, end - begin), columns):
                 errors[name] = problem
             else:
-                kept[(name, sizes[name])] = part
+                kept[(name, sizes[name])] = rows, begin, end
                 odd = frozenset[str]() if released is None else _fields(decoded.schemas[number]) - released
-                if columns is LIST and len(pc.list_flatten(part["extra_files"])):
+                if has_extra and len(pc.list_flatten(rows["extra_files"].slice(begin, end - begin))):
                     odd |= {"_EXTRA_FILES"}  # sidecars of manifests, of no release yet: nothing here holds them
                 if odd:
                     self.odd[name] = ", ".join(sorted(odd))

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from core.errors import Corrupt
+from core.storage.decoded_files import ahead, gathered
+from core.storage.store import Store
 from core.table import open_table
 from tests.support import memory_s3
 from tests.support.builders import TableBuilder
@@ -88,3 +93,37 @@ def test_a_table_opens_where_an_event_loop_runs(server: memory_s3.Server) -> Non
 
     with ThreadPoolExecutor(1) as thread:  # in this one, a browser test may have left a loop that runs
         assert thread.submit(lambda: asyncio.run(opened())).result() == 60
+
+
+def test_one_batch_is_fetched_while_the_one_before_is_used() -> None:
+    begun, ended = [threading.Event() for _ in range(4)], list[int]()
+
+    def fetch(batch: int) -> int:
+        assert ended == list(range(batch))
+        begun[batch].set()
+        ended.append(batch)
+        return batch
+
+    used = list[int]()
+    for batch in ahead(Store("memory://ahead"), range(4), fetch):
+        if batch < 3:
+            assert begun[batch + 1].wait(60)
+        assert not any(each.is_set() for each in begun[batch + 2 :])
+        used.append(batch)
+    assert used == list(range(4))
+
+
+def test_rows_of_files_loaded_together_and_apart() -> None:
+    schema = pa.schema([("row", pa.int64())])
+    first, second = (pa.table([list(rows)], schema=schema) for rows in (range(6), range(6, 9)))
+    kept = {("a", 1): (first, 0, 2), ("b", 1): (first, 2, 5), ("none", 1): (first, 5, 5), ("c", 1): (second, 1, 3)}
+    sizes = dict.fromkeys(("a", "b", "c", "bad", "none"), 1)
+    wanted = ["b", "a", "bad", "b", "none", "c"]
+    expected, start = [2, 3, 4, 0, 1, 2, 3, 4, 7, 8], [0, 3, 5, 5, 8, 8, 10]
+    for is_new in (True, False):  # the second time from what the first one kept
+        found = gathered(wanted, schema, kept, sizes, {"bad": Corrupt("broken")}, is_new=is_new)
+        assert found.rows["row"].to_pylist() == expected
+        assert found.start.tolist() == start
+    alone = gathered(["a", "b"], schema, kept, sizes, {}, is_new=False)
+    assert alone.rows["row"].to_pylist() == [0, 1, 2, 3, 4]
+    assert gathered([], schema, kept, sizes, {}, is_new=False).start.tolist() == [0]
