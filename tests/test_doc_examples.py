@@ -10,6 +10,7 @@ import pytest
 
 from core.demo import iceberg_twin
 from core.demo.data import Calendar
+from core.execution import grace_period
 from core.storage.store import Store
 from core.table import open_table
 from tests.support import doc_blocks
@@ -95,6 +96,7 @@ def reader(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source, twin = open_table(str(own / "sales.db" / "orders")).history(), own / "sales.db" / "orders_iceberg"
     iceberg_twin.build(source, Store(str(twin)), str(twin), calendar)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(grace_period, "wait", lambda *_: None)  # nobody writes to the demo, and 30 s are the usual wait
     return tmp_path
 
 
