@@ -22,6 +22,8 @@ from tests.support.formats.paimon import rest_catalog
 from tests.support.formats.paimon.metastore import names
 from tests.support.formats.paimon.tables import four_commits
 
+pytestmark = pytest.mark.slow  # each waits for a limit that a busy machine does not reach before it has asked
+
 LIMIT_S = 3
 SOON_S = 60  # far below the minutes that the answers take
 LATE = rf"The catalog \S+ did not answer within {LIMIT_S} s\."

@@ -239,6 +239,7 @@ def test_a_store_that_never_answers_holds_no_slot_of_another_one(monkeypatch: py
         assert late == [b"x"] * len(names)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_requests_that_hang_give_their_slots_back_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """To whoever reads what is answered in the same bucket."""
