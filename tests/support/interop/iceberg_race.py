@@ -18,7 +18,7 @@ from tests.engines.iceberg_java import EngineError, IcebergJudge
 TRIES, WINS, PATIENCE_S = 8, 3, 300.0
 
 
-def run(judge: IcebergJudge, table: str, packing: str, now_ms: int) -> None:
+def run(judge: IcebergJudge, table: str, packing: str, now_ms: int, tries: int = TRIES) -> None:
     """Run until each side has won several times; every commit that succeeded must be there then.
 
     Java commits without pause, and rests longer with each time that we lose, because a writer whose commits take longer
@@ -42,7 +42,7 @@ def run(judge: IcebergJudge, table: str, packing: str, now_ms: int) -> None:
     thread.start()
     try:
         for number in itertools.count():
-            if number >= TRIES and min(len(mine), len(theirs)) >= WINS:
+            if number >= tries and min(len(mine), len(theirs)) >= WINS:
                 break
             assert time.monotonic() < until, f"{len(mine)} commits of ours in {number} tries, {len(theirs)} of Java's"
             try:
