@@ -41,11 +41,13 @@ class Table:
     """One table of any format. It caches no answers.
 
     batches_together: how many batches of files a run deletes before it reads references again
+    on_spark: whether Spark reads the metadata, which may not fit into one process
     """
 
     format: TableFormat
 
     batches_together: ClassVar[int] = 1
+    on_spark: ClassVar[bool] = False
 
     @property
     def store(self) -> Store:

@@ -15,6 +15,7 @@ from core.cli.arguments import Args
 from core.cli.output import say
 from core.cli.text import NOT_AS_PLANNED
 from core.errors import Conflict, ErrorCode, Invalid
+from core.execution import recovery
 from core.execution.apply import apply, refuse_unfinished
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
@@ -87,9 +88,9 @@ def ended(args: Args, receipt: Receipt) -> Answer:
         args.partly = NOT_AS_PLANNED
     lines = [texts.of_receipt(receipt)]
     if receipt.outcome != "done":
-        how = " --on-spark" if getattr(args, "on_spark", False) else ""
-        lines.append(f"Resume it: snapscope resume {receipt.run}{how}")
-        lines += [f"Or undo it: snapscope undo {receipt.run}"] if Journal().run(receipt.run).can_undo else []
+        run = Journal().run(receipt.run)
+        lines.append(f"Resume it: {recovery.how_to_resume(run, on_spark=getattr(args, 'on_spark', False))}")
+        lines += [f"Or undo it: {recovery.how_to_undo(run)}"] if run.can_undo else []
     return answers.receipt(receipt), "\n".join(lines)
 
 
@@ -121,8 +122,8 @@ def interruptible(location: str | None = None) -> Iterator[Callable[[], bool]]:
 def _say_what_is_left(location: str) -> None:
     run = Journal().open_run(location)
     if run is not None:
-        undo = f", or undo it: snapscope undo {run.id}" if run.can_undo else ""
-        say(f"Run {run.id} is unfinished. Finish it: snapscope resume {run.id}{undo}", sys.stderr)
+        undo = f", or undo it: {recovery.how_to_undo(run)}" if run.can_undo else ""
+        say(f"Run {run.id} is unfinished. Finish it: {recovery.how_to_resume(run)}{undo}", sys.stderr)
 
 
 def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:

@@ -13,11 +13,12 @@ import functools
 from collections.abc import Callable, Collection
 
 from core.errors import Conflict, ErrorCode, Invalid
-from core.execution import deleted_tags, journal_versions
+from core.execution import deleted_tags, journal_versions, recovery
 from core.execution.delete_files import Receipt, refuse_contradictions
 from core.execution.grace_period import SETTLE_S, refuse_settle
 from core.execution.interpreter import Manner, Task, refuse_unready
 from core.execution.journal import Journal
+from core.execution.journal_watch import ON_SPARK
 from core.execution.metadata_swap import format_of
 from core.execution.table_lock import locked
 from core.messages import joined, sentences, told
@@ -86,6 +87,7 @@ def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], 
     frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
     marks = deleted_tags.marks(table.store, effects)
     document = _document(plan) | journal_versions.written(effects, plan.removes) | ({"marks": marks} if marks else {})
+    document |= {ON_SPARK: True} if table.on_spark else {}  # whoever resumes the run may need Spark, too
     run = journal.start(table.location, type(plan.change).__name__, document, plan.removes, frees)
     if all(kind == ObjectKind.METADATA for _, kind, _ in frees):  # the swap itself checks what must be unchanged
         confirm = lambda _: None  # noqa: E731
@@ -103,14 +105,17 @@ def _bound(table: Table, plan: Plan, effect: Effect) -> Effect:
 def refuse_unfinished(table: Table, journal: Journal) -> None:
     """Raise `Conflict` if an earlier run on this table was interrupted: it must be resumed or undone first."""
     if unfinished := journal.open_run(table.location):
+        resume = recovery.how_to_resume(unfinished)
         raise Conflict(
             "Run {id} ({change_kind}) on this table has not finished ({state}).",
             id=unfinished.id,
             change_kind=unfinished.change_kind,
             state=unfinished.state,
-            remedy=told("Resume it: snapscope resume {id}. Or undo it: snapscope undo {id}.", id=unfinished.id)
+            remedy=told(
+                "Resume it: {resume}. Or undo it: {undo}.", resume=resume, undo=recovery.how_to_undo(unfinished)
+            )
             if unfinished.can_undo
-            else told("Resume it first: snapscope resume {id}.", id=unfinished.id),
+            else told("Resume it first: {resume}.", resume=resume),
             code=ErrorCode.UNFINISHED_RUN,
         )
 

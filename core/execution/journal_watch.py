@@ -6,12 +6,20 @@ is a different journal.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.errors import Corrupt
 from core.messages import told
+
+ON_SPARK = "on_spark"  # in a run's document, if Spark read the metadata: it may not fit into one process
+
+
+def resuming(run: str, *, on_spark: bool) -> str:
+    """Return the command line that resumes a run."""
+    return f"snapscope resume {run}{' --on-spark' if on_spark else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +34,17 @@ class Seen:
 
 @dataclass(slots=True)
 class Watch:
-    """What was last seen of one journal, by run."""
+    """What was last seen of one journal, by run; and which runs were begun on Spark."""
 
     path: Path
     seen: dict[str, Seen] = field(default_factory=dict)
+    on_spark: set[str] = field(default_factory=set)
 
     def see(self, connection: sqlite3.Connection, run: str) -> None:
         found = self.path.stat()
+        if run not in self.seen:
+            (plan,) = connection.execute("select plan from runs where id = ?", (run,)).fetchone()
+            self.on_spark.update([run] if json.loads(plan).get(ON_SPARK) is True else [])
         newest = connection.execute("select number, hash from events order by number desc limit 1").fetchone()
         self.seen[run] = Seen(found.st_dev, found.st_ino, *newest)
 
@@ -58,8 +70,8 @@ class Watch:
             why=why,
             path=str(self.path),
             remedy=told(
-                "Restore the journal, then run: snapscope resume {run}. If it is lost, deleted "
-                "references stay deleted, and snapscope orphans finds the files the run left behind.",
-                run=run,
+                "Restore the journal, then run: {resume}. If it is lost, deleted references stay deleted, and "
+                "snapscope orphans finds the files the run left behind.",
+                resume=resuming(run, on_spark=run in self.on_spark),
             ),
         )

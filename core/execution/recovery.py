@@ -17,6 +17,7 @@ from core.execution.delete_files import Receipt
 from core.execution.grace_period import SETTLE_S, refuse_settle
 from core.execution.interpreter import Manner, Task
 from core.execution.journal import Journal, Run
+from core.execution.journal_watch import ON_SPARK, resuming
 from core.execution.table_lock import locked
 from core.messages import counted, told
 from core.table import Progress, Table
@@ -68,6 +69,21 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
         restored = _task(open_table(found.table), found, journal).undo()
         journal.add(run_id, journals.UNDONE, {"restored": restored})
     return tuple(restored)
+
+
+def resume_options(run: Run) -> tuple[str, ...]:
+    """The options of the command that resumes a run as it was begun."""
+    return ("--on-spark",) if run.plan.get(ON_SPARK) is True else ()
+
+
+def how_to_resume(run: Run, *, on_spark: bool = False) -> str:
+    """The command that resumes a run, with Spark if `on_spark` or if it was begun so."""
+    return resuming(run.id, on_spark=on_spark or bool(resume_options(run)))
+
+
+def how_to_undo(run: Run) -> str:
+    """The command that undoes a run."""
+    return f"snapscope undo {run.id}"
 
 
 def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = ()) -> Task:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.errors import Conflict, Corrupt, NotFound, SnapscopeError
+from core.execution.journal_watch import resuming
 from core.execution.stable_read import read_if_there, read_or_none
 from core.formats.paimon import layout
 from core.formats.paimon.write import publish
@@ -56,6 +57,10 @@ class References:
     @property
     def store(self) -> Store:
         return self.table.store
+
+    @property
+    def _resume(self) -> str:
+        return resuming(self.run, on_spark=self.table.on_spark)
 
     @property
     def of_references(self) -> list[OfReference]:
@@ -147,7 +152,7 @@ class References:
             raise Corrupt(
                 ("The store reports that this reference does not exist, but still returns it; no file was deleted."),
                 path=effect.path,
-                remedy=told("Check the store, then resume with `snapscope resume {run}`.", run=self.run),
+                remedy=told("Check the store, then resume with `{resume}`.", resume=self._resume),
             )
 
     def may_delete(self, effect: DeleteIfEqual, found: bytes | None) -> bool:
@@ -167,7 +172,9 @@ class References:
                 ),
                 path=effect.path,
                 remedy=told(
-                    "Undo it with `snapscope undo {run}`, or resume it with `snapscope resume {run}`.", run=self.run
+                    "Undo it with `snapscope undo {run}`, or resume it with `{resume}`.",
+                    run=self.run,
+                    resume=self._resume,
                 ),
             )
         return True

@@ -20,6 +20,7 @@ class SparkTable(Table):
     """A table whose history Spark sums up: for costs and deletions where files do not fit into one process."""
 
     batches_together = 50  # writers that commit all the time have it read again
+    on_spark = True
 
     _built: list[SparkHistory] = field(default_factory=list, repr=False, compare=False)
 

@@ -842,6 +842,23 @@ def test_a_change_stopped_by_hand_says_how_it_ends(
     assert ask("undo", run.id).status == 0
 
 
+def test_a_second_interruption_names_how_the_run_was_begun(
+    ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo(table)
+    monkeypatch.setattr(Table, "on_spark", True)
+
+    def waits(seconds: float) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(running, "_waits", waits)
+    said = ask(*commands(table.root)["expire"], "--yes", "--settle", "10 min")
+    [run] = Journal().runs()
+    assert said.status == 130
+    assert f"Finish it: snapscope resume {run.id} --on-spark, or undo it: snapscope undo {run.id}\n" in said.err
+
+
 def test_points_with_one_reason_share_a_line(ask: Ask, table: TableBuilder) -> None:
     for _ in range(8):
         table.commit([table.file()])

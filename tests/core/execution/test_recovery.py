@@ -327,6 +327,20 @@ def test_an_unfinished_run_blocks_the_next_change_and_says_what_to_do(table: Tab
     assert receipt.outcome == "done"
 
 
+def test_a_run_that_was_begun_on_spark_is_resumed_on_spark(table: TableBuilder) -> None:
+    """Its metadata may not fit into one process: the journal tells so, whoever comes upon it."""
+
+    class OnSpark(Table):
+        on_spark = True
+
+    first = OnSpark(open_table(str(table.root)).format)
+    run = apply(first, first.preview(EXPIRE, NOW), settle_s=0, cancelled=lambda: True).run
+    opened = open_table(str(table.root))
+    with pytest.raises(Conflict, match=f"snapscope resume {run} --on-spark. Or undo it: snapscope undo {run}\\."):
+        apply(opened, opened.preview(DeleteTags(("twin",)), NOW), settle_s=0)
+    resume(run)
+
+
 def test_a_table_that_moved_away(table: TableBuilder, tmp_path: Path) -> None:
     run = dies(table, EXPIRE, "delete dt=")
     os.rename(table.root, tmp_path / "moved")
