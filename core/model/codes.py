@@ -245,6 +245,11 @@ OTHERS_STAY = Code(
     "{count} directories that do not belong to this table are kept: {named}.",
     "{count} directory that does not belong to this table is kept: {named}.",
 )
+NO_TEXT_STAYS = Code(
+    "no-text-stays",
+    "{count} files whose names are not valid UTF-8 are kept: {named}. If no program needs them, delete them yourself.",
+    "{count} file whose name is not valid UTF-8 is kept: {named}. If no program needs it, delete it yourself.",
+)
 DOUBTFUL = Code("doubtful", "Not in this plan, {files}: {why}.")
 VERSIONS_BILLED = Code(
     "versions-billed", "If this store keeps versions of deleted objects, they are billed until those versions expire."

@@ -50,12 +50,23 @@ def find(
     # By name, not by path: paths depend on options that may have changed since a file was written.
     paths = history.objects["path"].filter(pa.array(history.held.over(history.existing))).to_pylist()
     held = {path.rsplit("/", 1)[-1] for path in paths}
+    if odd_name := next((each for each in also if not layout.is_text(each)), None):
+        raise Invalid(
+            "The name of the directory {directory} is not valid UTF-8, so it was not searched.",
+            directory=layout.shown(odd_name),
+            path=layout.shown(odd_name),
+            remedy="Rename the directory, or delete its files yourself if no program needs them.",
+        )
     walk = _Walk(store, history, frozenset(each.removeprefix("./").rstrip("/") for each in also))
     walk.all()
     rows: list[tuple[str, str, int]] = []
+    odd = list[str]()
     young = unknown = ageless = 0
     for path, entry, kind in walk.found:
         if entry.name in held:
+            continue
+        if not layout.is_text(path):  # no manifest can name it, and neither can a plan
+            odd.append(path)
             continue
         if kind is None or not layout.is_place(path):
             unknown += 1
@@ -75,6 +86,7 @@ def find(
     columns = [pa.array([row[index] for row in rows], field.type) for index, field in enumerate(FREES)]
     frees = ordered(pa.Table.from_arrays(columns, schema=FREES))
     told_of = [codes.FILES_STAY(count=count, why=why) for count, why in notes if count]
+    told_of += [codes.NO_TEXT_STAYS(**_shown(odd))] if odd else []
     return frees, (*walk.notes(), *told_of)
 
 
@@ -206,6 +218,6 @@ class _Walk:
         return next((kind for prefix, kind in self.kinds if name.startswith(prefix)), None)
 
 
-def _shown(directories: Sequence[str]) -> dict[str, object]:
-    named = ", ".join(sorted(directories)[:_NAMED]) + (", …" if directories[_NAMED:] else "")
-    return {"count": len(directories), "named": named}
+def _shown(paths: Sequence[str]) -> dict[str, object]:
+    named = ", ".join(map(layout.shown, sorted(paths)[:_NAMED])) + (", …" if paths[_NAMED:] else "")
+    return {"count": len(paths), "named": named}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import uuid
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,51 @@ def test_what_a_killed_job_of_ours_staged_goes_and_nothing_beside_it(tmp_path: P
     before = ground.disk(root)
     apply(opened, plan, settle_s=0)
     assert before - ground.disk(root) == set(staged)
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        (b"bucket-0/data-\xff.parquet", r"bucket-0/data-\xff.parquet"),
+        (b"manifest/manifest-\xff", r"manifest/manifest-\xff"),
+        (b".snapscope-staging-1/part-\xff", r".snapscope-staging-1/part-\xff"),
+        (b".snapscope-staging-\xff/part", r".snapscope-staging-\xff/part"),
+        (b"inner/\xff/x", None),
+        (b"\xff/x", None),
+    ],
+)
+def test_names_that_are_no_text_are_named_and_kept(
+    path: bytes, shown: str | None, tmp_path: Path, state_dir: Path
+) -> None:
+    """They cannot be recorded in the journal, and no manifest can name them."""
+    root = ground.warehouse(tmp_path)
+    table = TableBuilder(root)
+    table.commit([table.file(10, rows=1)])
+    orphan = table.file(20, rows=1)
+    odd = os.path.join(os.fsencode(root), path)
+    os.makedirs(os.path.dirname(odd), exist_ok=True)
+    Path(os.fsdecode(odd)).write_bytes(b"rows")
+    opened = open_table(str(root))
+    plan = opened.preview(CleanOrphans(NOW_MS - DAY_MS), NOW_MS)
+    assert plan.frees["path"].to_pylist() == [f"bucket-0/{orphan.name}"]
+    if shown is not None:
+        assert codes.NO_TEXT_STAYS(count=1, named=shown) in plan.warnings
+        assert "not valid UTF-8" in sentences(plan.warnings)[0]
+    "".join(sentences(plan.warnings)).encode()
+    apply(opened, plan, settle_s=0)
+    assert os.path.exists(odd)
+    assert not (root / "bucket-0" / orphan.name).exists()
+
+
+def test_a_partition_whose_name_is_no_text_cannot_be_named(tmp_path: Path) -> None:
+    root = ground.warehouse(tmp_path)
+    table = TableBuilder(root, partition_keys=["dt"])
+    table.commit([table.file(10, rows=1, partition=("2026-01-01",))])
+    odd = os.fsdecode(b"dt=\xff")
+    (root / odd / "bucket-0").mkdir(parents=True)
+    (root / odd / "bucket-0" / "data-1.parquet").write_bytes(b"rows")
+    with pytest.raises(Invalid, match=r"The name of the directory dt=\\xff is not valid UTF-8"):
+        open_table(str(root)).preview(CleanOrphans(NOW_MS - DAY_MS, also=(odd,)), NOW_MS)
 
 
 def test_young_orphans_are_warned_of(tmp_path: Path) -> None:
