@@ -17,7 +17,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from http.client import HTTPException, HTTPResponse, IncompleteRead
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote, urlencode
 
 from core.credentials import masked
@@ -31,6 +31,7 @@ from core.units import is_true
 TYPE = "paimon-rest"
 TIMEOUT_S = 20.0  # without a byte
 MOST_BYTES = 64 << 20  # of one answer
+_MOST_REFUSED = 1 << 20  # and of one that is an error
 MOST_PAGES = 100_000
 _AT_ONCE = 1 << 16  # bytes
 _MORE_S = 1.0
@@ -146,7 +147,7 @@ class Client:
     def _content(self, request: urllib.request.Request, url: str) -> bytes:
         try:
             with self._opener.open(request, timeout=TIMEOUT_S) as answer:
-                return _within(answer, time_limits.call_s() + _MORE_S)
+                return _within(answer, time_limits.call_s() + _MORE_S, MOST_BYTES)
         except urllib.error.HTTPError as error:
             raise self._refused(error, url) from error
         except (OSError, HTTPException, ValueError) as error:
@@ -161,7 +162,7 @@ class Client:
     def _refused(self, error: urllib.error.HTTPError, url: str) -> SnapscopeError:
         with error:
             try:
-                found = json.loads(error.read(MOST_BYTES))
+                found = json.loads(_within(cast(HTTPResponse, error.fp), time_limits.call_s() + _MORE_S, _MOST_REFUSED))
             except (OSError, HTTPException, ValueError, RecursionError):
                 found = None
         said = str(found.get("message") or "") if isinstance(found, dict) else ""
@@ -193,10 +194,11 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _within(answer: HTTPResponse, seconds: float) -> bytes:
-    """Read an answer. Whoever asked has given up before `seconds` have passed: only the connection is to end."""
+def _within(answer: HTTPResponse, seconds: float, most: int) -> bytes:
+    """Read an answer, a little beyond `most` bytes at most. Whoever asked has given up before `seconds` have passed:
+    only the connection is to end."""
     ends, size, found = time.monotonic() + seconds, answer.length, bytearray()
-    while len(found) <= MOST_BYTES and len(found) != size:
+    while len(found) <= most and len(found) != size:
         some = answer.read1(_AT_ONCE if size is None else min(_AT_ONCE, size - len(found)))
         if not some and size is not None:
             raise IncompleteRead(bytes(found), size - len(found))

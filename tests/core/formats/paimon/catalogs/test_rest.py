@@ -146,3 +146,21 @@ def test_too_large_an_answer_is_an_error(server: Server, monkeypatch: pytest.Mon
     monkeypatch.setattr(rest, "MOST_BYTES", 10)
     with pytest.raises(Corrupt, match="expected a JSON object"):
         list_tables("paimon://meta")
+
+
+def test_of_a_refusal_only_a_message_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[int]()
+
+    def within(answer: Any, seconds: float, most: int) -> bytes:
+        found = whole(answer, seconds, most)
+        read.append(len(found))
+        return found
+
+    whole = rest._within
+    monkeypatch.setattr(rest, "_within", within)
+    with serving(lambda *_: (500, b'{"message": "' + b"x" * (8 << 20) + b'"}')) as found:
+        configure(found.url)
+        with pytest.raises(Corrupt, match="rejected the request: HTTP 500"):
+            list_tables("paimon://meta")
+    assert len(read) == 1
+    assert read[0] < 2 << 20
