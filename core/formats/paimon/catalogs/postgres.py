@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from core.errors import ErrorCode, Unsupported
+from core.errors import ErrorCode, SnapscopeError, Unsupported
 from core.installation import extra_command
 from core.messages import told
 from core.settings_file import NamedCatalog
@@ -47,7 +47,9 @@ def rows(catalog: NamedCatalog, statement: str, values: Sequence[str]) -> list[S
             cursor.execute("SET client_encoding TO 'UTF8'")  # as Java does; the default is the database's
             cursor.execute(statement.replace("?", "%s"), tuple(values))
             return list(cursor.fetchall())
-    except (client.Error, OSError, ValueError) as error:
+    except SnapscopeError:
+        raise
+    except Exception as error:  # what is no PostgreSQL server can make its client raise any type of error
         said = error.args[0] if error.args else error
         raise Failed(said.get("M", said) if isinstance(said, dict) else said) from error
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,23 @@ def test_a_server_that_is_not_there_is_an_error() -> None:
     with pytest.raises(Corrupt, match="cannot be read: ") as told:
         list_tables("paimon://meta")
     assert "marker-secret" not in f"{told.value} {vars(told.value)}"
+
+
+def test_a_server_of_something_else_is_an_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            with listening.accept()[0] as connection:
+                connection.recv(1024)
+                connection.sendall(b"N\0\0\0\0\4")
+                connection.recv(1024)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        configure(f"jdbc:postgresql://127.0.0.1:{listening.getsockname()[1]}/lake", "user = 'me'")
+        with pytest.raises(Corrupt, match="The database of the catalog meta cannot be read: "):
+            list_tables("paimon://meta")
+        thread.join()
 
 
 @pytest.mark.parametrize(
