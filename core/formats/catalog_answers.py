@@ -25,7 +25,10 @@ def asked(name: str, of: str, question: Callable[[], T]) -> T:
             "The catalog {name} has not yet answered earlier questions.",
             name=name,
             path=of,
-            remedy="Check its settings and the connection. If it answers others, restart Snapscope.",
+            remedy=(
+                "Check its settings and the connection. It is asked again as soon as one of them has ended, or after "
+                "a restart of Snapscope."
+            ),
         )
     try:
         return time_limits.alone(of, question)

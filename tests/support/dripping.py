@@ -31,13 +31,14 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
         with contextlib.suppress(OSError):
-            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
-            if self.server.where == "body":
+            status = b"500 Broken" if self.server.where == "error" else b"200 OK"
+            self.wfile.write(b"HTTP/1.1 " + status + b"\r\nContent-Type: application/json\r\n")
+            if self.server.where != "headers":
                 self.wfile.write(f"Content-Length: {SOME}\r\n\r\n".encode())
             for _ in range(SOME):
                 if self.server.ends.wait(PAUSE_S):
                     break
-                self.wfile.write(b" " if self.server.where == "body" else b"x")
+                self.wfile.write(b"x" if self.server.where == "headers" else b" ")
 
     def log_message(self, *_: object) -> None:
         pass
@@ -45,7 +46,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(where: str) -> Iterator[Server]:
-    """Serve until the block ends. `where` is "headers" or "body"."""
+    """Serve until the block ends. `where` is "headers", "body" or "error", the body of one."""
     with Server(where) as found:
         thread = threading.Thread(target=found.serve_forever, args=(0.01,))
         thread.start()
@@ -60,15 +61,28 @@ def serving(where: str) -> Iterator[Server]:
 @contextmanager
 def metastore() -> Iterator[tuple[int, list[bytes]]]:
     """Serve one connection by the Metastore's protocol; yield the port and what was asked."""
+    with _dripping(struct.pack(">ii", -0x7FFEFFFE, SOME)) as found:  # a reply, and the length of its name
+        yield found
+
+
+@contextmanager
+def postgres(*, is_silent: bool) -> Iterator[tuple[int, list[bytes]]]:
+    """Serve one connection by PostgreSQL's protocol: a notice without end, or nothing at all if `is_silent`."""
+    with _dripping(None if is_silent else b"NN" + struct.pack(">i", SOME)) as found:
+        yield found
+
+
+@contextmanager
+def _dripping(begin: bytes | None) -> Iterator[tuple[int, list[bytes]]]:
     ends, asked = threading.Event(), list[bytes]()
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
             with contextlib.suppress(OSError), listening.accept()[0] as connection:
                 asked.append(connection.recv(1024))
-                connection.sendall(struct.pack(">ii", -0x7FFEFFFE, SOME))  # a reply, and the length of its name
+                connection.sendall(begin or b"")
                 while not ends.wait(PAUSE_S):
-                    connection.sendall(b"x")
+                    connection.sendall(b"" if begin is None else b"x")
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()

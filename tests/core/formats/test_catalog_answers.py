@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from core.errors import Corrupt, Unsupported
 from core.execution.apply import apply
+from core.formats import catalog_answers
 from core.formats.paimon.catalogs import owners
 from core.model.actions import CreateTag
 from core.storage import time_limits
@@ -60,6 +62,53 @@ def test_a_change_waits_for_a_paimon_catalog_only_for_a_time(dripping_server: dr
         open_table("paimon://slow/shop/orders")
     assert time_limits.VARIABLE in str(late.value)
     assert dripping_server.asked
+
+
+def test_an_error_that_does_not_end_is_read_only_for_a_time() -> None:
+    """Its connection ends soon after the question was given up, and with it the thread."""
+    with dripping.serving("error") as server:
+        configure(server.url)
+        with pytest.raises(Corrupt, match=LATE):
+            open_table("paimon://slow/shop/orders")
+        ends = time.monotonic() + SOON_S
+        while time_limits.stuck().get("paimon://slow"):
+            assert time.monotonic() < ends
+            time.sleep(dripping.PAUSE_S)
+
+
+def test_a_catalog_is_asked_again_when_a_stuck_question_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(time_limits.VARIABLE, "0.05")
+    ends = threading.Event()
+    for _ in range(time_limits.MOST_STUCK):
+        with pytest.raises(Corrupt, match="did not answer within"):
+            catalog_answers.asked("slow", "paimon://stuck", lambda: ends.wait(SOON_S))
+    monkeypatch.setenv(time_limits.VARIABLE, str(SOON_S))
+    with pytest.raises(Corrupt, match="has not yet answered earlier questions") as refused:
+        catalog_answers.asked("slow", "paimon://stuck", lambda: 1)
+    assert "It is asked again as soon as one of them has ended" in str(refused.value.remedy)
+    ends.set()
+    until = time.monotonic() + SOON_S
+    while time_limits.stuck().get("paimon://stuck"):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert catalog_answers.asked("slow", "paimon://stuck", lambda: 1) == 1
+
+
+@pytest.mark.parametrize("is_silent", [True, False])
+def test_a_database_is_waited_for_only_for_a_time(is_silent: bool) -> None:
+    """A server that accepts connections and never answers, and one that answers byte by byte."""
+    importlib.import_module("pg8000.dbapi")
+    with dripping.postgres(is_silent=is_silent) as (port, asked):
+        Path(os.environ["SNAPSCOPE_CONFIG"]).write_text(
+            f"[catalog.slow]\ntype = 'paimon-jdbc'\nwarehouse = '/w'\nuser = 'me'\n"
+            f"uri = 'jdbc:postgresql://127.0.0.1:{port}/lake'"
+        )
+        began = time.monotonic()
+        with pytest.raises(Corrupt, match=LATE) as late:
+            open_table("paimon://slow/shop/orders")
+        assert time.monotonic() - began < SOON_S / 4
+        assert time_limits.VARIABLE in str(late.value)
+        assert asked
 
 
 def test_an_iceberg_catalog_is_waited_for_only_for_a_time(

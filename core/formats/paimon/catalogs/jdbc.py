@@ -20,6 +20,7 @@ from urllib.parse import quote
 from core import settings_file
 from core.credentials import masked
 from core.errors import Corrupt, NotFound, Unsupported
+from core.formats import catalog_answers
 from core.formats.paimon.catalogs import postgres
 from core.messages import told
 from core.settings_file import NamedCatalog
@@ -84,6 +85,10 @@ def _key(catalog: NamedCatalog) -> str:
 
 
 def _rows(catalog: NamedCatalog, statement: str, values: Sequence[str]) -> list[Sequence[str]]:
+    return catalog_answers.asked(catalog.name, catalog.location, lambda: _answer(catalog, statement, values))
+
+
+def _answer(catalog: NamedCatalog, statement: str, values: Sequence[str]) -> list[Sequence[str]]:
     try:
         if catalog.text("uri").startswith(postgres.SCHEME):
             return postgres.rows(catalog, statement, values)
