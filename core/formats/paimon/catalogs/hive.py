@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import getpass
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ from core.urls import is_object_store
 
 TYPE = "paimon-hive"
 TIMEOUT_S = 20.0  # without a byte
+LATE_S = 600.0  # of the question for a lock, so that one that is granted late is released; it expires in less
 LOCK_S = 60.0  # the longest wait for another writer's lock
 MOST_BYTES = 64 << 20  # of one text or one list of an answer
 _BATCH = 300  # tables of one request
@@ -93,7 +95,13 @@ def locked(catalog: NamedCatalog, entry: HiveTable) -> Iterator[None]:
         type=ttypes.LockType.EXCLUSIVE, level=ttypes.LockLevel.TABLE, dbname=entry.database, tablename=entry.name
     )
     request = ttypes.LockRequest(component=[part], user=getpass.getuser(), hostname=socket.gethostname())
-    found = _asked(catalog, lambda client: client.lock(request))
+    question = _LockQuestion(request)
+    try:
+        found = _asked(catalog, question.ask, LATE_S)
+    except BaseException:
+        if (late := question.give_up()) is not None:
+            _release(catalog, late)
+        raise
     mine: int = found.lockid
     try:
         until, pause_s = time.monotonic() + LOCK_S, 0.05
@@ -111,8 +119,42 @@ def locked(catalog: NamedCatalog, entry: HiveTable) -> Iterator[None]:
             )
         yield
     finally:
-        with contextlib.suppress(Corrupt, NotFound):  # a lock without heartbeats expires
-            _asked(catalog, lambda client: client.unlock(ttypes.UnlockRequest(lockid=mine)))
+        _release(catalog, mine)
+
+
+def _release(catalog: NamedCatalog, number: int) -> None:
+    with contextlib.suppress(Corrupt, NotFound):  # a lock without heartbeats expires
+        _asked(catalog, lambda client: _unlock(client, number))
+
+
+def _unlock(client: Any, number: int) -> None:
+    from hive_metastore import ttypes
+
+    client.unlock(ttypes.UnlockRequest(lockid=number))
+
+
+class _LockQuestion:
+    """A question for a lock, asked in a thread. If it was given up before its answer, that thread releases the lock."""
+
+    def __init__(self, request: Any) -> None:
+        self._request, self._guard = request, threading.Lock()
+        self._is_given_up = False
+        self._number: int | None = None
+
+    def ask(self, client: Any) -> Any:
+        found = client.lock(self._request)
+        with self._guard:
+            self._number = found.lockid
+            is_late = self._is_given_up
+        if is_late:
+            _unlock(client, found.lockid)
+        return found
+
+    def give_up(self) -> int | None:
+        """Return the number of a lock that was granted before; whoever gives up must release it."""
+        with self._guard:
+            self._is_given_up = True
+            return self._number
 
 
 def _entry(found: Any) -> HiveTable:
@@ -125,12 +167,12 @@ def _entry(found: Any) -> HiveTable:
     return HiveTable(found.dbName, found.tableName, location)
 
 
-def _asked(catalog: NamedCatalog, ask: Callable[[Any], T]) -> T:
-    """Ask the first server that can be connected to."""
-    return catalog_answers.asked(catalog.name, catalog.location, lambda: _answer(catalog, ask))
+def _asked(catalog: NamedCatalog, ask: Callable[[Any], T], silent_s: float | None = None) -> T:
+    """Ask the first server that can be connected to. Its answer may take `silent_s` without a byte."""
+    return catalog_answers.asked(catalog.name, catalog.location, lambda: _answer(catalog, ask, silent_s or TIMEOUT_S))
 
 
-def _answer(catalog: NamedCatalog, ask: Callable[[Any], T]) -> T:
+def _answer(catalog: NamedCatalog, ask: Callable[[Any], T], silent_s: float) -> T:
     try:
         from hive_metastore import ttypes
         from hive_metastore.ThriftHiveMetastore import Client
@@ -156,6 +198,7 @@ def _answer(catalog: NamedCatalog, ask: Callable[[Any], T]) -> T:
         except (TException, OSError) as error:
             failed = error
             continue
+        connection.setTimeout(silent_s * 1000)
         try:
             limits = {"string_length_limit": MOST_BYTES, "container_length_limit": MOST_BYTES}
             return ask(Client(TBinaryProtocol(transport, **limits)))

@@ -34,7 +34,9 @@ def table(database: str, name: str, location: str | None, kind: str = PAIMON, **
 
 @dataclass
 class Metastore:
-    """Tables by database and name; `held` are locks by the table's names, `asked` the calls that took locks."""
+    """Tables by database and name; `held` are locks by the table's names, `asked` the calls that took locks.
+
+    `answers`: cleared, locks are granted and the answer waits."""
 
     tables: dict[str, dict[str, Any]]
     closed: set[str] = field(default_factory=set)
@@ -42,6 +44,10 @@ class Metastore:
     waiting: dict[int, tuple[str, str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     uri: str = ""
+    answers: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.answers.set()
 
     def get_all_databases(self) -> list[str]:
         return list(self.tables)
@@ -70,8 +76,10 @@ class Metastore:
         assert (part.type, part.level) == (ttypes.LockType.EXCLUSIVE, ttypes.LockLevel.TABLE)
         number = len(self.asked) + 1
         self.waiting[number] = (part.dbname, part.tablename)
+        found = self._state(number)
         self.asked.append("lock")
-        return self._state(number)
+        self.answers.wait(60)
+        return found
 
     def check_lock(self, rqst: Any) -> Any:
         return self._state(rqst.lockid)

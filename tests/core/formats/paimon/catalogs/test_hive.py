@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from core import settings_file
 from core.catalog import list_tables
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.paimon.catalogs import hive
+from core.storage import time_limits
 from core.table import open_table
 from tests.support.builders import TableBuilder
 from tests.support.formats.paimon.metastore import Metastore, configure, lake, server
@@ -66,3 +69,23 @@ def test_writers_lock_on_object_stores_unless_told_otherwise(warehouse: str, mor
     """As `AbstractCatalog.lockEnabled`."""
     configure("thrift://h:1", f"warehouse = '{warehouse}'", more)
     assert hive.is_locked(settings_file.current().catalogs["meta"], f"{warehouse}/shop.db/t") == is_locked
+
+
+def test_a_lock_that_is_granted_too_late_is_released(server: Metastore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would keep other writers out until it expires."""
+    catalog = settings_file.current().catalogs["meta"]
+    monkeypatch.setattr(hive, "TIMEOUT_S", 0.5)  # without a byte
+    monkeypatch.setenv(time_limits.VARIABLE, "1")
+    server.answers.clear()
+    with (
+        pytest.raises(Corrupt, match="did not answer within 1 s"),
+        hive.locked(catalog, hive.table(catalog, "shop", "orders")),
+    ):
+        pass
+    assert server.held
+    server.answers.set()
+    ends = time.monotonic() + 60
+    while server.held:
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+    assert server.asked == ["lock", "unlock"]
