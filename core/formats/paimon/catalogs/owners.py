@@ -42,6 +42,8 @@ class _Asked:
     answer: Waiting[str | None]
 
     def is_fresh(self, catalog: NamedCatalog) -> bool:
+        if self.answer.given_up:  # also if it arrived late
+            return False
         most_s = FAILED_S if self.answer.error is not None else REMEMBERED_S
         is_recent = not self.answer.done.is_set() or time.monotonic() - self.began < most_s
         return self.catalog == catalog and is_recent

@@ -202,3 +202,35 @@ def test_a_catalog_whose_earlier_requests_are_stuck_may_have_the_table(
     configure(server.uri, "lock-enabled = true")
     monkeypatch.setitem(time_limits._stuck, "paimon://meta", time_limits.MOST_STUCK)
     assert any("It cannot be determined" in each and "not yet answered" in each for each in warned(lake.root))
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+def test_an_answer_that_was_given_up_is_not_used_again(
+    lake: TableBuilder, monkeypatch: pytest.MonkeyPatch, arrives: bool
+) -> None:
+    """Whether it is still awaited or arrived late: what it tells may have changed long ago, so a preview asks again."""
+    Path(os.environ["SNAPSCOPE_CONFIG"]).write_text("[catalog.cloud]\ntype = 'paimon-rest'\nuri = 'http://h'")
+    monkeypatch.setattr(owners, "CALLS", 1)
+    monkeypatch.setenv(time_limits.VARIABLE, "0.1")
+    ends, answers = threading.Event(), list[int]()
+
+    def owned(*_: object) -> str | None:
+        answers.append(len(answers))
+        if len(answers) == 1:
+            ends.wait(60)
+            return None
+        return "paimon://cloud/shop/orders"
+
+    monkeypatch.setattr(owners, "_owned", owned)
+    store = open_table(str(lake.root)).store
+    assert "It has not answered within 0.1 s." in str(owners.why_not_here(store, anew=False))
+    monkeypatch.setenv(time_limits.VARIABLE, "60")
+    if arrives:
+        ends.set()
+        until = time.monotonic() + 60
+        while time_limits.stuck().get("paimon://cloud"):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    assert "paimon://cloud/shop/orders" in str(owners.why_not_here(store, anew=False))
+    ends.set()
+    assert len(answers) == 2
