@@ -1,4 +1,5 @@
-"""What holds on every Iceberg catalog: SQL on SQLite and PostgreSQL, a Hive Metastore, Iceberg's own REST server.
+"""What holds on every Iceberg catalog: SQL on SQLite and PostgreSQL, a Hive Metastore, Iceberg's own REST server, and
+the REST catalog of SeaweedFS, whose tables lie in its own S3 bucket and are read with the credentials that it lends.
 
 Other servers of the REST protocol (Polaris, Gravitino, Nessie, Unity, Lakekeeper) are not tried: none of them was found
 as a package that the tests could install.
@@ -20,38 +21,46 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.model.actions import CreateBranch, CreateTag, DeleteTags, Expire, RenameTag, Rollback
 from core.table import open_table
-from tests.engines import iceberg_rest_server, postgres_server
+from tests.engines import iceberg_rest_server, postgres_server, seaweedfs_server
 from tests.engines.java import Missing
 from tests.engines.metastore import Metastore
 from tests.support.execution.iceberg_ground import LATE_MS
+from tests.support.formats.iceberg.s3_lake import S3Lake
 from tests.support.formats.iceberg.sql_catalog import NAME, Lake, home
 
 __all__ = ["home"]  # a fixture
 
 SECRET = "marker-secret"
-Options = Callable[[Path], dict[str, str]]
+Makes = Callable[[Path], "AnyLake | S3Lake"]
+OF_GO = pytest.param("seaweedfs", marks=pytest.mark.seaweedfs)
+KINDS = ["sql", pytest.param("postgres", marks=pytest.mark.postgres), "hive", "rest", OF_GO]
 
 
-@pytest.fixture(scope="module", params=["sql", pytest.param("postgres", marks=pytest.mark.postgres), "hive", "rest"])
-def options(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Options]:
-    """How a client reaches the catalog, for a directory of one test."""
+@pytest.fixture(scope="module", params=KINDS)
+def makes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Makes]:
+    """How a table of the catalog is made, with a directory of one test."""
     place = tmp_path_factory.mktemp("catalog") / "server"
     try:
         if request.param == "sql":
-            yield lambda directory: {"type": "sql", "uri": f"sqlite:///{directory}/catalog.db"}
+            yield lambda directory: AnyLake(directory, {"type": "sql", "uri": f"sqlite:///{directory}/catalog.db"})
         elif request.param == "postgres":
             with postgres_server.running(place, SECRET) as server:
                 uri = server.uri.replace("jdbc:postgresql://", f"postgresql+pg8000://{server.user}:{SECRET}@")
-                yield lambda _: {"type": "sql", "uri": uri}
+                yield lambda directory: AnyLake(directory, {"type": "sql", "uri": uri})
         elif request.param == "hive":
             hive: Metastore = request.getfixturevalue("metastore")
-            yield lambda directory: {"type": "hive", "uri": hive.uri, "warehouse": f"file://{directory}/wh"}
-        else:
+            yield lambda directory: AnyLake(
+                directory, {"type": "hive", "uri": hive.uri, "warehouse": f"file://{directory}/wh"}
+            )
+        elif request.param == "rest":
             with iceberg_rest_server.running(place) as url:
                 login = {"credential": f"me:{SECRET}", "oauth2-server-uri": f"{url}/v1/oauth/tokens"}
-                yield lambda _: {"type": "rest", "uri": url, **login}
+                yield lambda directory: AnyLake(directory, {"type": "rest", "uri": url, **login})
+        else:
+            with seaweedfs_server.running(place, SECRET) as lender:
+                yield lambda directory: S3Lake(directory, lender)
     except Missing as lack:
-        pytest.skip(f"{'postgres' if request.param == 'postgres' else 'engines'}: {lack}")
+        pytest.skip(f"{request.param if request.param in ('postgres', 'seaweedfs') else 'engines'}: {lack}")
 
 
 class AnyLake(Lake):
@@ -76,8 +85,11 @@ class AnyLake(Lake):
 
 
 @pytest.fixture
-def lake(tmp_path: Path, options: Options) -> Iterator[AnyLake]:
-    made = AnyLake(tmp_path, options(tmp_path))
+def lake(tmp_path: Path, makes: Makes, monkeypatch: pytest.MonkeyPatch) -> Iterator[AnyLake | S3Lake]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    made = makes(tmp_path)
     yield made
     with made.client() as client:
         client.drop_table("shop.orders")
@@ -87,7 +99,7 @@ def lake(tmp_path: Path, options: Options) -> Iterator[AnyLake]:
 class TestEveryCatalog:
     """One contract."""
 
-    def test_tables_are_listed_and_opened(self, lake: AnyLake) -> None:
+    def test_tables_are_listed_and_opened(self, lake: AnyLake | S3Lake) -> None:
         for place in ("iceberg://lake", "iceberg://lake/shop", "iceberg://"):
             assert [each.location for each in list_tables(place).tables] == [NAME]
         table = open_table(NAME)
@@ -98,7 +110,7 @@ class TestEveryCatalog:
             with pytest.raises(NotFound):
                 open_table(missing)
 
-    def test_refs_are_changed_as_another_client_sees_them(self, lake: AnyLake) -> None:
+    def test_refs_are_changed_as_another_client_sees_them(self, lake: AnyLake | S3Lake) -> None:
         old = [each.id for each in open_table(NAME).heads().main.snapshots]
         for change in (CreateTag("mine", old[1]), RenameTag("mine", "ours"), CreateBranch("dev", "tag:ours")):
             table = open_table(NAME)
@@ -113,7 +125,7 @@ class TestEveryCatalog:
         assert lake.document()["current-snapshot-id"] == old[2]
         assert lake.broken() == []
 
-    def test_an_expiry_deletes_exactly_what_its_plan_names(self, lake: AnyLake) -> None:
+    def test_an_expiry_deletes_exactly_what_its_plan_names(self, lake: AnyLake | S3Lake) -> None:
         table = open_table(NAME)
         names = tuple(name for name in lake.document()["refs"] if name != "main")
         plan, there = table.preview(Expire(drop_tags=names), LATE_MS), lake.files()
@@ -122,7 +134,7 @@ class TestEveryCatalog:
         assert len(lake.ids()) == 1
         assert lake.broken() == []
 
-    def test_what_another_client_changes_meanwhile_is_kept(self, lake: AnyLake) -> None:
+    def test_what_another_client_changes_meanwhile_is_kept(self, lake: AnyLake | S3Lake) -> None:
         table, old = open_table(NAME), lake.ids()
         names = tuple(name for name in lake.document()["refs"] if name != "main")
         plan, there = table.preview(Expire(drop_tags=names), LATE_MS), lake.files()
@@ -134,7 +146,7 @@ class TestEveryCatalog:
         assert lake.ids() == old
         assert Journal().open_run(NAME) is None
 
-    def test_no_secret_is_written_down(self, lake: AnyLake, state_dir: Path) -> None:
+    def test_no_secret_is_written_down(self, lake: AnyLake | S3Lake, state_dir: Path) -> None:
         table = open_table(NAME)
         apply(table, table.preview(CreateTag("mine"), LATE_MS), settle_s=0)
         files = [path for path in state_dir.parent.rglob("*") if path.is_file()]
