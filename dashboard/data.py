@@ -105,10 +105,15 @@ def _opened(location: str) -> Table:
     return _tables.of(location, lambda: open_table(location))
 
 
-def heads(ref: TableRef) -> Heads:
-    """Read all references now. Raises `NotFound` if the table no longer exists, `Corrupt` if its store does not
-    respond."""
-    found = _there(ref, time_limits.within(ref.location, time_limits.call_s(), lambda: _opened(ref.location).heads()))
+def heads(ref: TableRef, quiet_s: float, tell: Callable[[], None]) -> Heads:
+    """Read all references now; if that takes longer than `quiet_s`, call `tell` meanwhile.
+
+    Raises `NotFound` if the table no longer exists, `Corrupt` if its store does not respond.
+    """
+    waiting = time_limits.begin(ref.location, time_limits.call_s(), lambda: _opened(ref.location).heads())
+    if not waiting.wait(quiet_s):
+        tell()
+    found = _there(ref, waiting.answer())
     _read_before.add(ref.location)
     return found
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.catalog import Warehouse
 from core.errors import SnapscopeError
@@ -216,8 +217,8 @@ def open_table(place: UrlState) -> OpenedTable:
 
 
 def find_table(place: UrlState) -> OpenedTable:
-    """Open the current table and draw nothing but the command palette's button."""
-    heads = None
+    """Open the current table and draw nothing but the command palette's button, and a note if that is slow."""
+    heads, slot = None, st.empty()  # in every run, as in `read_history`
     try:
         if place.warehouse and place.table:
             listing = loading.warehouse(place.warehouse)
@@ -225,10 +226,16 @@ def find_table(place: UrlState) -> OpenedTable:
         else:
             listing = open_warehouse(place)
             ref = listing.tables[0]
-        heads = loading.heads(ref)
+        heads = loading.heads(ref, QUIET_S, lambda: _tell_opening(slot, ref))
     finally:
+        slot.empty()
         command_palette.fill(place, heads)
     return OpenedTable(place, listing, ref, heads)
+
+
+def _tell_opening(slot: DeltaGenerator, ref: TableRef) -> None:
+    with slot.container(key="opening"):
+        st.caption(words.opening(ref.title))
 
 
 def need_snapshots(opened: OpenedTable) -> None:

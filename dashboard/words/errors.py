@@ -56,6 +56,10 @@ STOPPED = N_("Reading was cancelled.")
 CANCEL = N_("Cancel")
 
 
+def opening(table: str) -> str:
+    return _("Reading the snapshots, tags and branches of {table} …", table=table)
+
+
 def reading(done: int, total: int) -> str:
     return ngettext(
         "Read {done} of {count} manifest", "Read {done} of {count} manifests", total, done=units.count(done)

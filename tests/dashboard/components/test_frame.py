@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from core.paths import state_dir
-from dashboard import visits, words
+from core.table import Table
+from dashboard import data, visits, words
+from dashboard.components import frame
 from tests.support.builders import START_MS, TableBuilder
 from tests.support.dashboard.pages import Page
 
@@ -102,3 +105,28 @@ def test_what_stands_in_no_address_of_a_page_is_not_read_by_it(open_page: Callab
     page.run()
     page.test.selectbox(key="pick.point").set_value("latest")
     assert "Snapshot 1 · Append" in page.run().text
+
+
+def test_a_table_that_is_slow_to_open_is_named_meanwhile(
+    open_page: Callable[..., Page], warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said, is_told, opened = list[str](), threading.Event(), data._opened
+
+    def slow(location: str) -> Table:
+        assert is_told.wait(60), "nothing was said while the references were read"
+        return opened(location)
+
+    def opening(table: str) -> str:
+        said.append(table)
+        is_told.set()
+        return f"opening {table}"
+
+    monkeypatch.setattr(words, "opening", opening)
+    monkeypatch.setattr(data, "_opened", slow)
+    page = open_page("tags", warehouse, table="shop.orders")
+    assert said == ["shop.orders"]
+    assert "opening shop.orders" not in page.text, "the table is open now"
+    monkeypatch.setattr(data, "_opened", opened)
+    monkeypatch.setattr(frame, "QUIET_S", 60.0)
+    page.run()
+    assert said == ["shop.orders"], "a quick read says nothing"

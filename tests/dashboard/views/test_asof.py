@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,11 +34,11 @@ def test_the_answer_is_shown_before_all_snapshots_are_read(
     def taken() -> int:
         return len({target for method, target in server.taken() if method == "GET" and "/snapshot-" in target})
 
-    def heads(ref: TableRef) -> Heads:
+    def heads(ref: TableRef, *told: Any) -> Heads:
         reads.append(taken())
         if len(reads) == 1:
             raise Corrupt("stopped", path=ref.location)
-        found = before(ref)
+        found = before(ref, *told)
         reads.append(taken())
         return found
 
