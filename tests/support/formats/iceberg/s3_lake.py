@@ -15,9 +15,10 @@ from pyiceberg.catalog import load_catalog
 
 from tests.engines.seaweedfs_server import Server
 from tests.support.execution.iceberg_ground import Json
+from tests.support.formats.iceberg.sql_catalog import Lake
 
 
-class S3Lake:
+class S3Lake(Lake):
     """A table of five snapshots, two tags and a branch. Whoever reads it has the catalog's options alone."""
 
     def __init__(self, directory: Path, server: Server) -> None:
@@ -34,52 +35,31 @@ class S3Lake:
             first, second, third, *_ = (each.snapshot_id for each in table.metadata.snapshots)
             named = table.manage_snapshots().create_tag(first, "first").create_tag(second, "second")
             named.create_branch(third, "work").commit()
-            self.root = table.location()
+            self._location = table.location()
 
     def client(self) -> Any:
         return load_catalog("lake", **self.options)
-
-    def location(self) -> str:
-        with self.client() as client:
-            return str(client.load_table("shop.orders").metadata_location)
 
     def document(self) -> Json:
         found: Json = json.loads(self._read(self.location()))
         return found
 
-    def tag(self, name: str, snapshot: int) -> None:
-        with self.client() as client:
-            client.load_table("shop.orders").manage_snapshots().create_tag(snapshot, name).commit()
-
-    def ids(self) -> list[int]:
-        return [each["snapshot-id"] for each in self.document()["snapshots"]]
-
     def files(self) -> frozenset[str]:
-        bucket, prefix = self._parts(f"{self.root}/")
+        bucket, prefix = self._parts(f"{self._location}/")
         pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
         found = (each["Key"].removeprefix(prefix) for page in pages for each in page.get("Contents", ()))
         return frozenset(path for path in found if not path.endswith(".metadata.json"))
 
-    def broken(self) -> list[str]:
-        """Return the missing files that any snapshot needs."""
-        lost = []
-        for snapshot in self.document()["snapshots"]:
-            for row in self._avro(snapshot["manifest-list"]):
-                for entry in self._avro(row["manifest_path"]):
-                    path = entry["data_file"]["file_path"]
-                    if entry["status"] != 2 and not self._exists(path):
-                        lost.append(path)
-        return lost
-
-    def _avro(self, location: str) -> list[Any]:
-        return list(fastavro.reader(io.BytesIO(self._read(location))))
+    def rows(self, location: str) -> list[Json]:
+        found: list[Any] = list(fastavro.reader(io.BytesIO(self._read(location))))
+        return found
 
     def _read(self, location: str) -> bytes:
         bucket, key = self._parts(location)
         content: bytes = self._s3.get_object(Bucket=bucket, Key=key)["Body"].read()
         return content
 
-    def _exists(self, location: str) -> bool:
+    def exists(self, location: str) -> bool:
         bucket, key = self._parts(location)
         try:
             self._s3.head_object(Bucket=bucket, Key=key)

@@ -58,17 +58,20 @@ class Lake:
     def broken(self) -> list[str]:
         """Return the missing files that any snapshot needs."""
         lost = []
-
-        def path_of(location: str) -> Path:
-            return Path(location.removeprefix("file://"))
-
         for snapshot in self.document()["snapshots"]:
-            for row in read_avro(path_of(snapshot["manifest-list"]))[1]:
-                for entry in read_avro(path_of(row["manifest_path"]))[1]:
-                    path = path_of(entry["data_file"]["file_path"])
-                    if entry["status"] != 2 and not path.is_file():
-                        lost.append(str(path))
+            for row in self.rows(snapshot["manifest-list"]):
+                for entry in self.rows(row["manifest_path"]):
+                    path = entry["data_file"]["file_path"]
+                    if entry["status"] != 2 and not self.exists(path):
+                        lost.append(path)
         return lost
+
+    def rows(self, location: str) -> list[Json]:
+        """Return the rows of an Avro file."""
+        return read_avro(Path(location.removeprefix("file://")))[1]
+
+    def exists(self, location: str) -> bool:
+        return Path(location.removeprefix("file://")).is_file()
 
 
 @pytest.fixture(autouse=True)
