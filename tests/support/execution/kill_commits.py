@@ -1,17 +1,21 @@
 """Kills a writer with SIGKILL during a commit, and checks what the next writer finds.
 
-In each case, one of our processes commits to a table and records each result; it is killed as soon as a new file of a
-given kind appears on disk, so at any step of a commit. Afterwards every snapshot must be complete, every acknowledged
-commit must exist exactly once, leftover files must not be referenced, and the interrupted commit can be retried.
+In each case, one of our processes commits to a table and records each result; it kills itself where it creates a file
+of a given kind, or a few system calls later, so at any step of a commit. Watching the disk from outside would not do:
+some of these files exist for microseconds. Afterwards every snapshot must be complete, every acknowledged commit must
+exist exactly once, leftover files must not be referenced, and the interrupted commit can be retried.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 import sys
 import uuid
 from pathlib import Path
+from typing import Any
 
 from core.formats.paimon.write import commit, publish
 from core.formats.paimon.write.commit import Stamp
@@ -20,6 +24,7 @@ from core.storage.store import Store
 from tests.support.execution import ground, processes, writing
 
 KINDS = ("manifest/manifest-list-", "manifest/manifest-", "manifest/.", "snapshot/snapshot-", "snapshot/.", "dt=d1/")
+LATER_CALLS = 4  # a temporary file is opened, linked to its name and removed
 
 
 def once(store: Store, number: int) -> Snapshot:
@@ -41,14 +46,11 @@ def prove(directory: Path, seed: int) -> dict[str, int]:
     store = Store(str(root))
     options = {"manifest.merge-min-count": "3"}
     publish.create_table(store, writing.COLUMNS, partition_keys=["dt"], options=options, time_ms=1)
-    kind, after = chance.choice(KINDS), chance.randrange(1, 12)
-    (notes := directory / "notes").touch()
-    command = [sys.executable, "-m", "tests.support.execution.kill_commits", str(root), str(notes)]
+    words = [chance.choice(KINDS), str(chance.randrange(1, 12)), str(chance.randrange(LATER_CALLS))]
+    notes = directory / "notes"
+    command = [sys.executable, "-m", "tests.support.execution.kill_commits", str(root), str(notes), *words]
     with processes.started(command, directory / "state") as writer:
-        assert processes.seen(lambda: notes.read_text().count("\n") >= after, writer)
-        before = ground.disk(root)
-        assert processes.seen(lambda: any(path.startswith(kind) for path in ground.disk(root) - before), writer)
-        assert writer.kill() == -9
+        assert (done := writer.end()).status == -signal.SIGKILL, done
     told = dict(json.loads(line) for line in notes.read_text().splitlines(keepends=True) if line.endswith("\n"))
     found = {number: _identifier(store, number) for number in publish.snapshot_ids(store)}
     assert list(found) == list(range(1, len(found) + 1)), "no hole"
@@ -74,15 +76,41 @@ def _identifier(store: Store, number: int) -> int:
     return int(json.loads(store.read(f"snapshot/snapshot-{number}"))["commitIdentifier"])
 
 
-def _write(store: Store, notes: Path) -> None:
-    """Commit until killed; print one line per result."""
+class _Fall:
+    """Kills this process `calls` audited calls after the one that creates a file of this kind, once it `may`."""
+
+    def __init__(self, root: str, kind: str, calls: int) -> None:
+        self._start, self._left = f"{root}/{kind}", calls
+        self.may = self._is_falling = False
+
+    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self._is_falling:
+            self._left -= 1
+        elif self.may:
+            self._is_falling = str(_created(event, arguments)).startswith(self._start)
+        if self._is_falling and self._left == 0:  # `os.kill` is audited, too
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _created(event: str, arguments: tuple[Any, ...]) -> Any:
+    """Return the path that this audited call is about to create, or None."""
+    if event == "open" and arguments[2] & os.O_CREAT:
+        return arguments[0]
+    return arguments[1] if event in ("os.link", "os.rename") else None
+
+
+def _write(store: Store, notes: Path, fall: _Fall, after: int) -> None:
+    """Commit until killed; write one line per result. The first `after` commits succeed."""
+    sys.addaudithook(fall)
     number = 0
     with notes.open("a") as told:
         while True:
             number += 1
             told.write(json.dumps([once(store, number).id, number]) + "\n")
             told.flush()
+            fall.may = number >= after
 
 
 if __name__ == "__main__":
-    _write(Store(sys.argv[1]), Path(sys.argv[2]))
+    at, into, kind_, after_, calls_ = sys.argv[1:]
+    _write(Store(at), Path(into), _Fall(at, kind_, int(calls_)), int(after_))
