@@ -43,6 +43,7 @@ from dashboard.view_models import rows, version_picker
 from dashboard.view_models.home import TableFacts, table_facts
 
 Progress = Callable[[int, int], None]
+T = TypeVar("T")
 V = TypeVar("V")
 
 LISTING_TTL_S = 5
@@ -110,20 +111,24 @@ def heads(ref: TableRef, quiet_s: float, tell: Callable[[], None]) -> Heads:
 
     Raises `NotFound` if the table no longer exists, `Corrupt` if its store does not respond.
     """
-    waiting = time_limits.begin(ref.location, time_limits.call_s(), lambda: _opened(ref.location).heads())
-    if not waiting.wait(quiet_s):
-        tell()
-    found = _there(ref, waiting.answer())
+    found = _there(ref, _answer(ref, lambda table: table.heads(), quiet_s, tell))
     _read_before.add(ref.location)
     return found
 
 
-def at_time(ref: TableRef, point: str) -> AsOf | None:
+def at_time(ref: TableRef, point: str, quiet_s: float, tell: Callable[[], None]) -> AsOf | None:
     """Return the snapshot of a time (`time:…`) before all references are read for the first time; None if that is as
-    quick, or if only all of them decide it."""
+    quick, or if only all of them decide it. If it takes longer than `quiet_s`, call `tell` meanwhile."""
     if ref.location in _read_before:
         return None
-    return time_limits.within(ref.location, time_limits.call_s(), lambda: _opened(ref.location).at_time(point))
+    return _answer(ref, lambda table: table.at_time(point), quiet_s, tell)
+
+
+def _answer(ref: TableRef, ask: Callable[[Table], T], quiet_s: float, tell: Callable[[], None]) -> T:
+    waiting = time_limits.begin(ref.location, time_limits.call_s(), lambda: ask(_opened(ref.location)))
+    if not waiting.wait(quiet_s):
+        tell()
+    return waiting.answer()
 
 
 class BackgroundRead:

@@ -235,7 +235,7 @@ def best_drops(history: HistorySummary, kept: Mask, branch: str = MAIN) -> tuple
     ]
     if len(tags) > MAX_DROPPABLE:
         raise Invalid(
-            "{tags} tags are too many to compare; the limit is {max_droppable}.",
+            "{tags:,} tags are too many to compare; the limit is {max_droppable:,}.",
             tags=len(tags),
             max_droppable=MAX_DROPPABLE,
         )

@@ -226,16 +226,17 @@ def find_table(place: UrlState) -> OpenedTable:
         else:
             listing = open_warehouse(place)
             ref = listing.tables[0]
-        heads = loading.heads(ref, QUIET_S, lambda: _tell_opening(slot, ref))
+        heads = loading.heads(ref, QUIET_S, lambda: tell(slot, "opening", words.opening(ref.title)))
     finally:
         slot.empty()
         command_palette.fill(place, heads)
     return OpenedTable(place, listing, ref, heads)
 
 
-def _tell_opening(slot: DeltaGenerator, ref: TableRef) -> None:
-    with slot.container(key="opening"):
-        st.caption(words.opening(ref.title))
+def tell(slot: DeltaGenerator, key: str, text: str) -> None:
+    """Say over the page what it waits for; `key` is one of those in the style sheet."""
+    with slot.container(key=key):
+        st.caption(text)
 
 
 def need_snapshots(opened: OpenedTable) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 
 import streamlit as st
 
@@ -66,7 +67,10 @@ def _show_early(place: UrlState) -> None:
     point, reading = time_input.point(typed, None, place.zone, place.now_ms)
     found = None
     if reading is not None:
-        found = loading.at_time(loading.find(loading.warehouse(place.warehouse), place.table), point)
+        ref, note = loading.find(loading.warehouse(place.warehouse), place.table), st.empty()
+        tell = partial(frame.tell, note, "searching", words.ASOF_SEARCHING)
+        found = loading.at_time(ref, point, frame.QUIET_S, tell)
+        note.empty()
     if found is None:
         return
     st.html(markup.note("info", words.ASOF_EARLY))

@@ -13,6 +13,7 @@ ASOF_TEACH = N_(
     "snapshot, tag or branch there. The answer is the snapshot a reader saw at that moment, the "
     "reason, and the snapshots before and after it."
 )
+ASOF_SEARCHING = N_("Looking for the snapshot of this time …")
 ASOF_EARLY = N_("This is the answer from a few snapshots. The others are still being read.")
 ASOF_BEFORE = N_("Before")
 ASOF_THIS = N_("At that time")

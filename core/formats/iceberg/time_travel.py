@@ -58,7 +58,7 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
         return _answer(
             heads,
             chain[-1],
-            told("The earliest of the {chain} ancestors of {head}.", chain=len(chain), head=_head(line)),
+            told("The earliest of the {chain} ancestors of {head}.", chain=f"{len(chain):,}", head=_head(line)),
         )
     if kind == "watermark":
         raise Invalid("Iceberg snapshots have no watermark.", remedy=GRAMMAR)
@@ -154,8 +154,8 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
         "From {since} on, main pointed to {id} (snapshot-log, entry {entry} of {entries}).",
         id=wanted,
         since=in_words(entry_ms),
-        entry=at + 1,
-        entries=len(log),
+        entry=f"{at + 1:,}",
+        entries=f"{len(log):,}",
     )
     if sum(each_ms == entry_ms for each_ms, _ in log) > 1:
         rule = both(
@@ -203,7 +203,7 @@ def _from_latest(heads: Heads, line: Line, back: int, is_named: bool) -> AsOf:
             "latest~{back} goes back further than the {count} existing snapshots of {branch}.",
             code=ErrorCode.NO_SNAPSHOT,
             back=back,
-            count=len(chain),
+            count=f"{len(chain):,}",
             branch=_head(line),
             path=heads.location,
             remedy=told("The earliest is snapshot {id} (latest~{back}).", id=chain[-1].id, back=len(chain) - 1),

@@ -105,12 +105,12 @@ def _answer(reading: _Reading, time_ms: int) -> AsOf | None:
     rule = told(
         "The last of the {count} retained snapshots committed at or before {asked}: {id}, committed {at}. It was found "
         "as Paimon finds it, which takes commit times to increase with ids; {read} of {all} snapshots were read.",
-        count=low + 1,
+        count=f"{low + 1:,}",
         asked=in_words(time_ms),
         id=found.id,
         at=in_words(found.time_ms),
-        read=len(reading.found),
-        all=len(reading.ids),
+        read=f"{len(reading.found):,}",
+        all=f"{len(reading.ids):,}",
     )
     return AsOf(
         point=str(found.id) if reading.branch == MAIN else f"branch:{reading.branch}/{found.id}",

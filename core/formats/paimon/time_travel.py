@@ -121,7 +121,7 @@ def _by_time(line: Line, time_ms: int) -> AsOf:
     ties = sum(each.time_ms == found.time_ms for each in snapshots)
     rule = told(
         ("The highest id among the {count} retained snapshots committed at or before {asked}: {id}, committed {at}."),
-        count=len(fitting),
+        count=f"{len(fitting):,}",
         asked=in_words(time_ms),
         id=found.id,
         at=in_words(found.time_ms),
@@ -162,7 +162,7 @@ def _from_latest(line: Line, back: int) -> AsOf:
         why = "latest~{back} goes back further than the {count} retained snapshots{on}."
         way = "The earliest is snapshot {id} (latest~{back})."
         raise NotFound(
-            told(why, back=back, count=len(ids), on=_on(line)),
+            told(why, back=back, count=f"{len(ids):,}", on=_on(line)),
             remedy=told(way, id=ids[0], back=len(ids) - 1),
             code=ErrorCode.NO_SNAPSHOT,
         )

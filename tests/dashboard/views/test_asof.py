@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.delta_generator import DeltaGenerator
 
 from core.errors import Corrupt
 from core.formats.paimon import time_search
 from core.formats.table_format import TableRef
 from core.model.references import Heads
 from dashboard import data, words
+from dashboard.components import frame
 from tests.support import memory_s3
 from tests.support.builders import START_MS, TableBuilder
 from tests.support.dashboard.pages import Open
@@ -42,6 +44,15 @@ def test_the_answer_is_shown_before_all_snapshots_are_read(
         reads.append(taken())
         return found
 
+    searched, tell = list[str](), frame.tell
+
+    def told(slot: DeltaGenerator, key: str, text: str) -> None:
+        if key == "searching":
+            searched.append(key)
+        tell(slot, key, text)
+
+    monkeypatch.setattr(frame, "tell", told)
+    monkeypatch.setattr(frame, "QUIET_S", 0.0)
     monkeypatch.setattr(data, "heads", heads)
     with memory_s3.serving(objects) as server:
         for name, value in server.leads.items():
@@ -54,5 +65,6 @@ def test_the_answer_is_shown_before_all_snapshots_are_read(
         assert words.ASOF_EARLY not in whole.text
         again = open_page("asof", place, table="shop.orders", point=at)
         assert words.ASOF_EARLY not in again.text
+    assert searched == ["searching"] * 2, "both first openings said what they waited for"
     assert 0 < reads[0] < 120
     assert sum(reads[:3]) <= COMMITS + 10, "what was read is not read again"

@@ -166,12 +166,12 @@ def test_few_of_many_snapshots_are_read(server: memory_s3.Server) -> None:
     assert (found.before and found.before.id, found.after and found.after.id) == (2_123, 2_125)
     assert found.gap_ms == 5
     assert len(taken) < 220
-    assert f"{sum('/snapshot-' in target for _, target in taken)} of 3000 snapshots were read" in found.rule
+    assert f"{sum('/snapshot-' in target for _, target in taken)} of 3,000 snapshots were read" in found.rule
     assert table.as_of(f"branch:b/time:{times[600]}").point == "branch:b/601"
     assert same(found, resolve(table.heads(), f"time:{times[2_123] + 5}"))
     server.taken()
     again = table.as_of(f"time:{times[2_123] + 5}")
-    assert again.rule.startswith("The highest id among the 2124"), "all are on the local disk by now"
+    assert again.rule.startswith("The highest id among the 2,124"), "all are on the local disk by now"
     assert len(server.taken()) < 40
 
 
