@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
@@ -18,9 +19,9 @@ from core import units, urls
 from core.errors import Conflict, NotFound, Unsupported
 from core.formats import registry, table_format
 from core.formats.table_format import Examined, TableFormat
-from core.messages import Reason
+from core.messages import Reason, counted
 from core.model import codes
-from core.model.actions import Change, OfCommits, leaves_changelogs
+from core.model.actions import Change, CleanOrphans, OfCommits, leaves_changelogs
 from core.model.capabilities import Capabilities
 from core.model.expiry import Forecast
 from core.model.history import History, HistorySummary
@@ -142,18 +143,35 @@ class Table:
     ) -> Plan:
         """The plan for an action: exactly what it would free, and why the rest is kept. Changes nothing.
 
-        From sums over files, it can be an expiry or a deletion of tags.
+        From sums over files, it can be an expiry or a deletion of tags or of orphans.
         """
         if history is not None and not isinstance(history, History):
-            return self._shown(self.format.plan_deletion(history, change, now_ms), history)
+            return self._shown(self._undoubted(self.format.plan_deletion(history, change, now_ms), history), history)
         wide = self.is_wide(change)
         if history is None or (wide and all(holder.exists for holder in history.holders)):
             history = self.history(None if history is None else history.heads, progress, changelogs=wide)
-        return self._shown(self.format.plan(history, change, now_ms), history)
+        return self._shown(self._undoubted(self.format.plan(history, change, now_ms), history), history)
 
     def is_wide(self, change: Change) -> bool:
         """Whether planning an action needs positions for the changelogs that it leaves behind."""
         return leaves_changelogs(change) and self.capabilities.has_changelogs
+
+    def _undoubted(self, plan: Plan, history: HistorySummary) -> Plan:
+        """Drop orphans that a version may refer to: the run would keep them back and remain incomplete."""
+        if not (isinstance(plan.change, CleanOrphans) and len(plan.frees)):
+            return plan
+        paths = plan.frees["path"].to_pylist()
+        doubts = list(map(self.doubt(history, paths), paths))
+        notes = [
+            codes.DOUBTFUL(files=counted(count, "{count} file", "{count} files"), why=why)
+            for why, count in Counter(each for each in doubts if each is not None).items()
+        ]
+        frees = plan.frees.filter(pa.array([each is None for each in doubts], pa.bool_()))
+        return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
+
+    def doubt(self, history: HistorySummary, paths: Collection[str]) -> Callable[[str], Reason | None]:
+        """As `TableFormat.doubt`."""
+        return self.format.doubt(history, paths)
 
     def _shown(self, plan: Plan, history: HistorySummary) -> Plan:
         """Add notes, sizes that only the store knows, what is outside the table, and the steps."""

@@ -15,7 +15,7 @@ from core.procedures.units import NUMBER, SWITCH
 
 FINDS_ALONE = "orphans"  # it lists what it finds unless told to delete it, so there is no separate plan command
 
-ON_SPARK = ("expire", "delete-tag")  # planned from sums over files alone
+ON_SPARK = ("expire", "delete-tag", "orphans")  # planned from sums over files alone
 
 
 def names() -> Sequence[str]:

@@ -158,10 +158,19 @@ def orphans(args: Args) -> Answer:
     if args.delete:
         return change(args)
     table = open_table(args.table)
-    history = table.history()
+    history = on_spark.unless_needed(args, table)
+    if history is None:
+        with on_spark.table(args.table) as table:
+            asked_for = _asked(args, table.heads())[0]
+            shown = table.preview(asked_for, running.now_ms(args), on_spark.history(table, asked_for))
+        return on_spark.known(answers.plan(shown)), f"{_of_orphans(shown)}\n{on_spark.sentence()}"
     shown = table.preview(_asked(args, history.heads)[0], running.now_ms(args), history)
+    return answers.plan(shown), _of_orphans(shown)
+
+
+def _of_orphans(shown: Plan) -> str:
     rows = [(each["path"], each["kind"], size(each["bytes"])) for each in shown.frees.to_pylist()]
-    return answers.plan(shown), "\n".join(
+    return "\n".join(
         [
             shown.headline,
             grid(("path", "kind", "bytes"), rows),

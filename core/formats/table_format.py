@@ -285,7 +285,7 @@ class TableFormat(Protocol):
         """
 
     def plan_deletion(self, history: HistorySummary, change: Change, now_ms: int) -> Plan:
-        """Plan an expiry or a deletion of tags, for which sums over files are enough. Errors as of `plan`."""
+        """Plan an expiry or a deletion of tags or orphans, for which sums over files suffice. Errors as of `plan`."""
         raise Unsupported(
             "Deletions of {format} tables are planned in one process only.",
             format=self.capabilities.title,
@@ -317,6 +317,10 @@ class TableFormat(Protocol):
 
         A history in parts is given only if its `HolderFrame` has no `examination`.
         """
+
+    def doubt(self, history: HistorySummary, paths: Collection[str]) -> Callable[[str], Reason | None]:
+        """Return what says why one of these files to be deleted may belong to a version after all; None if not."""
+        return self.examine(history, dict.fromkeys(paths, "")).doubt
 
     def snapshot_paths(self, heads: Heads) -> set[str]:
         """Return references that commits create and expiries delete at any time, so a change is no read error."""

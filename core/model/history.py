@@ -7,7 +7,7 @@ fixed order. What could not be read is recorded per position in `incomplete`; no
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from core.errors import Corrupt, ErrorCode, NotFound
 from core.model.intervals import Intervals, Ints, Mask, Shapes, shapes
 from core.model.references import Heads, Holder, HolderKind, Problem
 from core.model.time_travel import UNWRITTEN
+from core.model.unheld import LISTED, Listed, Lister, Unheld, names, unheld
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,14 @@ class HistorySummary(ABC):
     @abstractmethod
     def held_among(self, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
         """Return those of these paths that existing holders hold, and the positions of these holders."""
+
+    @abstractmethod
+    def partitions(self) -> frozenset[str]:
+        """Return the directories of the partitions that any version has files in."""
+
+    @abstractmethod
+    def unheld(self, lister: Lister, directories: Sequence[str], seen: Listed) -> Unheld:
+        """List directories; return which of these files, and of those `seen`, no existing holder holds."""
 
     @abstractmethod
     def split(self, holders: tuple[Holder, ...], first: Ints) -> HistorySummary:
@@ -190,6 +199,14 @@ class History(HistorySummary):
 
     def held_among(self, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
         return held_among(self.objects, self.held, self.existing, paths)
+
+    def partitions(self) -> frozenset[str]:
+        return frozenset(self.files["partition"].unique().to_pylist())
+
+    def unheld(self, lister: Lister, directories: Sequence[str], seen: Listed) -> Unheld:
+        listed = Listed.together([seen, lister.listed(directories)])
+        frees, stays = unheld(listed.files, names(self.objects["path"].filter(pa.array(self.held.over(self.existing)))))
+        return Unheld(frees, stays, replace(listed, files=LISTED.empty_table()))
 
     def split(self, holders: tuple[Holder, ...], first: Ints) -> History:
         return replace(self, holders=holders, held=self.held.split(first))

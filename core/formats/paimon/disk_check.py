@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -22,9 +21,10 @@ from core.messages import Reason, told
 from core.model import codes
 from core.model.history import History
 from core.model.references import ObjectKind
+from core.model.unheld import names
+from core.storage import listings
 from core.storage.store import Store
 
-_LISTERS = 16
 _KINDS = (ObjectKind.DATA, ObjectKind.INDEX, ObjectKind.CHANGELOG, ObjectKind.STATISTICS)
 
 
@@ -57,23 +57,20 @@ class PaimonDiskCheck:
     def of(cls, store: Store, frees: Collection[str]) -> PaimonDiskCheck:
         paths = pa.array(sorted(frees), pa.string())
         own = [each for each in pc.unique(_directories(paths)).to_pylist() if _is_own(each)]
-        return cls(store, pa.array(own, pa.string()), pc.unique(_names(paths)))
+        return cls(store, pa.array(own, pa.string()), pc.unique(names(paths)))
 
     def listed(self, directories: Collection[str]) -> pa.Table:
         """List some of the directories: path and bytes (null where the store does not tell) of everything in them.
 
         Manifests cannot name what is not text."""
-
         schema = pa.schema([("path", pa.string()), ("bytes", pa.int64())])
-
-        def one(directory: str) -> pa.Table:
-            there = [each for each in self.store.ls_if_there(directory) if layout.is_text(each.name)]
-            return pa.table(
-                [[f"{directory}/{each.name}" for each in there], [each.size for each in there]], schema=schema
-            )
-
-        with ThreadPoolExecutor(_LISTERS) as pool:
-            return pa.concat_tables([schema.empty_table(), *pool.map(one, directories)])
+        there = [
+            (f"{directory}/{each.name}", each.size)
+            for directory, entries in listings.of(self.store, directories).items()
+            for each in entries
+            if layout.is_text(each.name)
+        ]
+        return pa.table([[path for path, _ in there], [size for _, size in there]], schema=schema)
 
     def missing(self, objects: pa.Table, listed: pa.Table) -> Missing:
         """Look for what versions hold: `objects` are paths, kinds and bytes, `listed` what is at these paths."""
@@ -90,7 +87,7 @@ class PaimonDiskCheck:
         rows = pa.table([near["path"], near["bytes"], there], ["path", "bytes", "there"]).filter(is_wrong).to_pylist()
         for row in rows:
             unsure[row["path"].rpartition("/")[0]] = _unsure(row["path"], row["there"], row["bytes"])
-        alike = held["path"].filter(pc.is_in(_names(held["path"]), value_set=self.names))
+        alike = held["path"].filter(pc.is_in(names(held["path"]), value_set=self.names))
         return Missing(unsure, frozenset(alike.to_pylist()))
 
     def doubts(self, found: Iterable[Missing], frees: Collection[str], gone: Collection[str]) -> Doubts:
@@ -137,7 +134,3 @@ def _unsure(path: str, found: int | None, size: int | None) -> Reason:
 
 def _directories(paths: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return pc.replace_substring_regex(paths, "/[^/]*$", "")
-
-
-def _names(paths: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    return pc.replace_substring_regex(paths, "^.*/", "")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, ClassVar, Self
@@ -44,8 +43,7 @@ from core.formats.paimon.plan import (
 from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.read.holder_axis import has_changelogs
 from core.formats.table_format import Examined, FilesAt, Listing, Progress, TableFormat
-from core.messages import Reason, counted, told
-from core.model import codes
+from core.messages import Reason, told
 from core.model.actions import (
     Change,
     CleanOrphans,
@@ -195,27 +193,14 @@ class PaimonFormat(TableFormat):
         if isinstance(change, OfCommits):
             commit: Plan = _commits().preview(self.store, history, change, now_ms)
             return commit
-        plan = self.plan_deletion(history, change, now_ms)
-        if isinstance(change, CleanOrphans):
-            frees, notes = orphans.find(self.store, history, change.older_than_ms, change.also)
-            plan = dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
-            return self._undoubted(plan, history)
-        return plan
+        return self.plan_deletion(history, change, now_ms)
 
     def plan_deletion(self, history: HistorySummary, change: Change, now_ms: int) -> Plan:
         plan = expiry.preview(history, change, now_ms)
+        if isinstance(change, CleanOrphans):
+            frees, notes = orphans.find(self.store, history, change.older_than_ms, change.also)
+            return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
         return _of_tags(plan, history) if change.is_of_tags else plan
-
-    def _undoubted(self, plan: Plan, history: History) -> Plan:
-        """Drop orphans that a version may refer to: the run would keep them back and remain incomplete."""
-        paths = plan.frees["path"].to_pylist()
-        doubts = list(map(disk_check.doubts(self.store, history, paths).of, paths))
-        notes = [
-            codes.DOUBTFUL(files=counted(count, "{count} file", "{count} files"), why=why)
-            for why, count in Counter(each for each in doubts if each is not None).items()
-        ]
-        frees = plan.frees.filter(pa.array([each is None for each in doubts], pa.bool_()))
-        return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
 
     def effects(self, plan: Plan, heads: Heads) -> tuple[Effect, ...]:
         return effects.of(plan, heads)
@@ -254,6 +239,10 @@ class PaimonFormat(TableFormat):
         assert isinstance(history, History)
         found = consistency.examine(self.store, history, self.manifests, list(frees))
         return Examined(found.problems, found.doubts.of, found.doubts.gone)
+
+    def doubt(self, history: HistorySummary, paths: Collection[str]) -> Callable[[str], Reason | None]:
+        assert isinstance(history, History)
+        return disk_check.doubts(self.store, history, paths).of
 
     def snapshot_paths(self, heads: Heads) -> set[str]:
         return {

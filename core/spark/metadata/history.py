@@ -6,18 +6,15 @@ its own, which a task keeps on its disk. What a part answers is added up here. S
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from py4j.protocol import Py4JError
 from pyspark import StorageLevel
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -29,7 +26,8 @@ from core.model import intervals
 from core.model.history import HistorySummary, Reclaimed, Totals
 from core.model.intervals import Ints, Mask, Shapes
 from core.model.references import Heads, Holder
-from core.spark.metadata import directories
+from core.model.unheld import Listed, Lister, Unheld
+from core.spark.metadata import directories, unheld
 from core.spark.metadata.part_rows import (
     PICKLED,
     SCHEMA,
@@ -40,6 +38,7 @@ from core.spark.metadata.part_rows import (
     asking,
     by_part,
     collected,
+    forget,
     read,
     row_of,
     written,
@@ -123,6 +122,28 @@ class SparkHistory(HistorySummary):
             found |= own
         return found
 
+    def partitions(self) -> frozenset[str]:
+        def answer(own: PartContents) -> list[str]:
+            found: list[str] = own.table(Kind.PARTITIONS)["path"].to_pylist()
+            return found
+
+        return frozenset(path for own in self._asked(answer, Kind.PARTITIONS) for path in own)
+
+    def unheld(self, lister: Lister, directories: Sequence[str], seen: Listed) -> Unheld:
+        """As declared. Raises `Unsupported` if it is more than `MOST_FREED` files."""
+        with asking(), unheld.sorted_out(self._made, self.existing, self.parts, lister, directories, seen) as found:
+            if found.marks != self.marks:
+                raise _lost(self.heads.location)
+            if found.count > MOST_FREED:
+                raise Unsupported(
+                    "There are {count:,} orphans; a plan names each file, and {most:,} at most.",
+                    count=found.count,
+                    most=MOST_FREED,
+                    path=self.heads.location,
+                    remedy="Give an earlier time with --older-than, delete those, and go on with a later one.",
+                )
+            return Unheld(found.frees(), found.stays, found.listed)
+
     def examined(self, frees: Collection[str]) -> Examined | None:
         """As `TableFormat.examine`; None where that needs no files."""
         if self.examination is None:
@@ -142,7 +163,7 @@ class SparkHistory(HistorySummary):
                 more = listed.where(F.col("kind") == Kind.LISTED)
                 found = self._asked(answer, Kind.OBJECTS, Kind.HELD, more=more)
             finally:
-                _forget(listed)
+                forget(listed)
         gone = frozenset(path for content in rows for path in PICKLED.loads(content))
         problems = self.examination.problems(self, self.contradictory)
         return Examined(problems, self.examination.doubt(check, found, frees), gone)
@@ -158,7 +179,7 @@ class SparkHistory(HistorySummary):
     def close(self) -> None:
         """Let Spark forget the parts."""
         if self.made is not None:
-            _forget(self.made)
+            forget(self.made)
 
     @property
     def _made(self) -> DataFrame:
@@ -235,9 +256,9 @@ def build(
             raise _lost(table.location)
     except BaseException:
         for each in kept:
-            _forget(each)
+            forget(each)
         raise
-    _forget(decoded)
+    forget(decoded)
     totals = Totals(*(np.sum(each, axis=0) for each in zip(*(_columns(each.totals) for each in sums), strict=True)))
     return SparkHistory(
         heads=frame.heads,
@@ -251,12 +272,6 @@ def build(
         contradictory=frozenset(number for each in sums for number in each.contradictory.tolist()),
         examination=frame.examination,
     )
-
-
-def _forget(frame: DataFrame) -> None:
-    """Let Spark forget a frame, unless it has ended: why, is told by whoever asked it."""
-    with contextlib.suppress(Py4JError, PySparkException, OSError):
-        frame.unpersist()
 
 
 def _lost(location: str) -> Conflict:
@@ -324,7 +339,9 @@ def _made(spark: SparkSession, builder: Builder, decoded: DataFrame, parts: int)
             yield row_of(
                 part, Kind.SUMS, PICKLED.dumps(_Sums(part, received, mark, shapes, history.totals, built.contradictory))
             )
-            for kind, content in ((Kind.OBJECTS, objects), (Kind.HELD, held), (Kind.MARK, mark)):
+            partitions = written(pa.table([history.files["partition"].unique()], ["path"]))
+            contents = (Kind.OBJECTS, objects), (Kind.HELD, held), (Kind.PARTITIONS, partitions), (Kind.MARK, mark)
+            for kind, content in contents:
                 yield row_of(part, kind, content)
 
     # Each part is built even if no entry names one of its objects: lists and documents are objects, too.

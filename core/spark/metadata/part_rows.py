@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql import DataFrame
 
@@ -25,6 +27,7 @@ class Kind:
 
     FACTS, ENTRIES, NONE = "facts", "entries", "none"  # what decoded manifests tell, and what they contain
     SUMS, OBJECTS, HELD, MARK = "sums", "objects", "held", "mark"  # of a part that was built
+    PARTITIONS = "partitions"  # of its files
     PATHS, LISTED, GONE = "paths", "listed", "gone"  # what a part is asked about
 
 
@@ -79,6 +82,12 @@ def collected(frame: DataFrame) -> list[bytes]:
     with asking():
         found: list[bytes] = frame.select("content").toArrow()["content"].to_pylist()
         return found
+
+
+def forget(frame: DataFrame) -> None:
+    """Let Spark forget a frame, unless it has ended: why, is told by whoever asked it."""
+    with suppress(Py4JError, PySparkException, OSError):
+        frame.unpersist()
 
 
 def written(table: pa.Table) -> bytes:

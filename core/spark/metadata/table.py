@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from core.formats.table_format import Examined
+from core.messages import Reason
 from core.model.actions import Change
 from core.model.history import HistorySummary
 from core.model.references import Heads
@@ -34,6 +35,9 @@ class SparkTable(Table):
     def examine(self, history: HistorySummary, frees: Mapping[str, str]) -> Examined:
         assert isinstance(history, SparkHistory)
         return history.examined(list(frees)) or super().examine(history, frees)
+
+    def doubt(self, history: HistorySummary, paths: Collection[str]) -> Callable[[str], Reason | None]:
+        return self.examine(history, dict.fromkeys(paths, "")).doubt
 
     def close(self) -> None:
         """Let Spark forget what it built."""

@@ -10,7 +10,7 @@ this one, are listed and never entered.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -20,9 +20,11 @@ from core.formats.paimon import layout
 from core.formats.paimon.partitions import is_named
 from core.messages import Reason
 from core.model import codes
-from core.model.history import History
+from core.model.history import HistorySummary
 from core.model.plan import FREES, ordered
-from core.model.references import ObjectKind, Schema
+from core.model.references import Heads, ObjectKind, Schema
+from core.model.unheld import LISTED, Listed
+from core.storage import listings
 from core.storage.file_systems import DirectoryEntry
 from core.storage.store import Store
 
@@ -37,19 +39,17 @@ _METADATA: dict[str, tuple[tuple[str, ObjectKind], ...]] = {
 }
 _NUMBERED = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d+)?$")
 _NAMED = 10
+_YOUNG, _AGELESS, _UNKNOWN = "young", "ageless", "unknown"  # why a file stays that nothing holds
 
 
 def find(
-    store: Store, history: History, older_than_ms: int, also: Collection[str] = ()
+    store: Store, history: HistorySummary, older_than_ms: int, also: Collection[str] = ()
 ) -> tuple[pa.Table, tuple[Reason, ...]]:
     """Return orphans as a plan's freed files, and notes on files that look orphaned but are kept.
 
     The history must be complete. `also`: directories of partitions that the history does not mention. Raises `Invalid`
     for a directory that is not a partition.
     """
-    # By name, not by path: paths depend on options that may have changed since a file was written.
-    paths = history.objects["path"].filter(pa.array(history.held.over(history.existing))).to_pylist()
-    held = {path.rsplit("/", 1)[-1] for path in paths}
     if odd_name := next((each for each in also if not layout.is_text(each)), None):
         raise Invalid(
             "The name of the directory {directory} is not valid UTF-8, so it was not searched.",
@@ -57,82 +57,133 @@ def find(
             path=layout.shown(odd_name),
             remedy="Rename the directory, or delete its files yourself if no program needs them.",
         )
-    walk = _Walk(store, history, frozenset(each.removeprefix("./").rstrip("/") for each in also))
+    lister = PaimonLister.of(store, history.heads, older_than_ms)
+    walk = _Walk(lister, history, frozenset(each.removeprefix("./").rstrip("/") for each in also))
     walk.all()
-    rows: list[tuple[str, str, int]] = []
-    odd = list[str]()
-    young = unknown = ageless = 0
-    for path, entry, kind in walk.found:
-        if entry.name in held:
-            continue
-        if not layout.is_text(path):  # no manifest can name it, and neither can a plan
-            odd.append(path)
-            continue
+    found = history.unheld(lister, [*_METADATA, *walk.buckets], walk.seen())
+    listed = found.listed
+    walk.refuse_what_is_no_partition(listed.tables)
+    out = [store.leads_out(path) for path in found.frees["path"].to_pylist()] if store.is_local else []
+    frees = found.frees.filter(pa.array([not each for each in out])) if any(out) else found.frees
+    counts = {**found.stays, _UNKNOWN: found.stays.get(_UNKNOWN, 0) + sum(out)}
+    whys = (_YOUNG, codes.MAY_BE_COMMITTED()), (_AGELESS, codes.AGELESS()), (_UNKNOWN, codes.ODD_NAMES())
+    told_of = [codes.FILES_STAY(count=counts[name], why=why) for name, why in whys if counts.get(name)]
+    told_of += [codes.NO_TEXT_STAYS(**_shown(listed.odd))] if listed.odd else []
+    return ordered(frees.cast(FREES)), (*walk.notes(listed), *told_of)
+
+
+@dataclass(frozen=True)
+class PaimonLister:
+    """Lists the directories of a table's files, and judges each by its directory, its name and its age.
+
+    kinds: prefixes of data files and changelogs
+    """
+
+    store: Store
+    kinds: Sequence[tuple[str, ObjectKind]]
+    older_than_ms: int
+
+    @classmethod
+    def of(cls, store: Store, heads: Heads, older_than_ms: int) -> PaimonLister:
+        options = [schema.options for line in heads.lines for schema in line.schemas.values()]
+        data = {each.get("data-file.prefix", "data-") for each in options}
+        changes = {each.get("changelog-file.prefix", "changelog-") for each in options}
+        kinds = (
+            *((prefix, ObjectKind.DATA) for prefix in sorted(data)),
+            *((prefix, ObjectKind.CHANGELOG) for prefix in sorted(changes)),
+            ("compacted-changelog-", ObjectKind.CHANGELOG),
+        )
+        return cls(store, kinds, older_than_ms)
+
+    def listed(self, directories: Sequence[str]) -> Listed:
+        return Listed.together(self._one(each, found) for each, found in listings.of(self.store, directories).items())
+
+    def _one(self, directory: str, entries: Sequence[DirectoryEntry]) -> Listed:
+        files = [each for each in entries if not each.is_dir]
+        if directory in _METADATA:
+            return self.judged(
+                [(f"{directory}/{each.name}", each, _of_metadata(directory, each.name)) for each in files]
+            )
+        if _is_table(entries):
+            return Listed(LISTED.empty_table(), tables=(directory,))  # its content belongs to that table
+        others = [f"{directory}/{each.name}" for each in entries if each.is_dir]
+        return self.judged([(f"{directory}/{each.name}", each, self._kind(each.name)) for each in files], others)
+
+    def judged(
+        self, files: Sequence[tuple[str, DirectoryEntry, ObjectKind | None]], others: Sequence[str] = ()
+    ) -> Listed:
+        """Say of files, given with what they seem to be, why they stay even if nothing holds them."""
+        text = [
+            each for each in files if layout.is_text(each[0])
+        ]  # no manifest can name others, and neither can a plan
+        rows = [
+            (path, kind and kind.value, entry.size or 0, self._stays(path, entry, kind)) for path, entry, kind in text
+        ]
+        columns = [pa.array([row[index] for row in rows], column.type) for index, column in enumerate(LISTED)]
+        odd = [path for path, _, _ in files if not layout.is_text(path)] if len(text) < len(files) else ()
+        return Listed(pa.Table.from_arrays(columns, schema=LISTED), tuple(odd), others=tuple(others))
+
+    def _stays(self, path: str, entry: DirectoryEntry, kind: ObjectKind | None) -> str | None:
         if kind is None or not layout.is_place(path):
-            unknown += 1
-        elif entry.modified_s is None:
-            ageless += 1
-        elif entry.modified_s * 1000 >= older_than_ms:
-            young += 1
-        elif store.leads_out(path):
-            unknown += 1
-        else:
-            rows.append((path, kind.value, entry.size or 0))
-    notes = (
-        (young, codes.MAY_BE_COMMITTED()),
-        (ageless, codes.AGELESS()),
-        (unknown, codes.ODD_NAMES()),
-    )
-    columns = [pa.array([row[index] for row in rows], field.type) for index, field in enumerate(FREES)]
-    frees = ordered(pa.Table.from_arrays(columns, schema=FREES))
-    told_of = [codes.FILES_STAY(count=count, why=why) for count, why in notes if count]
-    told_of += [codes.NO_TEXT_STAYS(**_shown(odd))] if odd else []
-    return frees, (*walk.notes(), *told_of)
+            return _UNKNOWN
+        if entry.modified_s is None:
+            return _AGELESS
+        return _YOUNG if entry.modified_s * 1000 >= self.older_than_ms else None
+
+    def _kind(self, name: str) -> ObjectKind | None:
+        if _NUMBERED.sub("", name) == "index-":  # `index-file-in-data-file-dir`
+            return ObjectKind.INDEX
+        return next((kind for prefix, kind in self.kinds if name.startswith(prefix)), None)
+
+
+def _of_metadata(directory: str, name: str) -> ObjectKind | None:
+    plain = _NUMBERED.sub("", name)  # a newer engine's files have longer names
+    return next((kind for prefix, kind in _METADATA[directory] if plain == prefix), None)
+
+
+def _is_table(entries: Collection[DirectoryEntry]) -> bool:
+    return any(entry.is_dir and entry.name in layout.OF_TABLES for entry in entries)
 
 
 @dataclass
 class _Walk:
-    """A walk through the directories that may contain the table's files.
+    """A walk to the directories that may contain the table's files.
 
-    `found`: files of the table, judging by their directory. `partitions`, `tables` and `others`: directories not
-    entered.
+    `buckets`: those to be listed. `files`: files beside buckets, and what our own jobs left. `partitions`, `tables` and
+    `others`: directories not entered.
     """
 
-    store: Store
-    history: History
+    lister: PaimonLister
+    history: HistorySummary
     also: frozenset[str]
-    found: list[tuple[str, DirectoryEntry, ObjectKind | None]] = field(default_factory=list)
+    buckets: list[str] = field(default_factory=list)
+    files: list[tuple[str, DirectoryEntry, ObjectKind | None]] = field(default_factory=list)
     partitions: list[str] = field(default_factory=list)  # not empty, and unknown to the history
     tables: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.store = self.lister.store
         schemas = [schema for line in self.history.heads.lines for schema in line.schemas.values()]
         self.roots = {schema.options.get("data-file.path-directory", "").strip("/") for schema in schemas} | {""}
         self.schemas: Sequence[Schema] = list({schema.partition_keys: schema for schema in schemas}.values())
-        self.known = frozenset({"", *self.history.files["partition"].unique().to_pylist()})
-        data = {schema.options.get("data-file.prefix", "data-") for schema in schemas}
-        changes = {schema.options.get("changelog-file.prefix", "changelog-") for schema in schemas}
-        self.kinds = (
-            *((prefix, ObjectKind.DATA) for prefix in sorted(data)),
-            *((prefix, ObjectKind.CHANGELOG) for prefix in sorted(changes)),
-            ("compacted-changelog-", ObjectKind.CHANGELOG),
-        )
+        self.known = {"", *self.history.partitions()}
 
     def all(self) -> None:
-        for directory, kinds in _METADATA.items():
-            for entry in self.store.ls_if_there(directory):
-                if not entry.is_dir:
-                    plain = _NUMBERED.sub("", entry.name)  # a newer engine's files have longer names
-                    kind = next((kind for prefix, kind in kinds if plain == prefix), None)
-                    self.found.append((f"{directory}/{entry.name}", entry, kind))
-        for entry in self.store.ls():
-            if entry.is_dir and entry.name not in layout.OWN and entry.name not in _METADATA:
-                if entry.name.startswith(layout.STAGING):  # left by one of our jobs that was killed before its commit
-                    self._staged(entry.name)
-                else:
-                    self._enter(entry.name)
-        if wrong := sorted(self.also - {directory for directory in self.also if self._is_partition(directory)}):
+        own = (*layout.OWN, *_METADATA)
+        top = [entry.name for entry in self.store.ls() if entry.is_dir and entry.name not in own]
+        # left by one of our jobs that was killed before its commit
+        self._each([each for each in top if each.startswith(layout.STAGING)], self._staged)
+        self._each([each for each in top if not each.startswith(layout.STAGING)], self._entered)
+
+    def seen(self) -> Listed:
+        """Return the files that were found on the way."""
+        return self.lister.judged(self.files)
+
+    def refuse_what_is_no_partition(self, tables: Sequence[str]) -> None:
+        """Raise `Invalid` for one of `also` that is none. `tables`: directories of others, besides those seen here."""
+        inside = tuple(f"{each}/" for each in (*self.tables, *tables))
+        if wrong := sorted(each for each in self.also if not self._is_partition(each) or f"{each}/".startswith(inside)):
             raise Invalid(
                 "{directory} is not a partition directory of this table, so it was not searched.",
                 directory=wrong[0],
@@ -140,46 +191,57 @@ class _Walk:
                 remedy="`snapscope orphans TABLE` lists the directories you can give.",
             )
 
-    def notes(self) -> list[Reason]:
+    def notes(self, listed: Listed) -> list[Reason]:
         found: list[Reason] = []
+        tables, others = [*self.tables, *listed.tables], [*self.others, *listed.others]
         if self.partitions:
-            shown = _shown(self.partitions)
-            found.append(codes.PARTITIONS_STAY(**shown))
+            found.append(codes.PARTITIONS_STAY(**_shown(self.partitions)))
             found.append(codes.NAME_PARTITIONS())
-        if self.tables:
-            found.append(codes.TABLES_STAY(**_shown(self.tables)))
-        if self.others:
-            found.append(codes.OTHERS_STAY(**_shown(self.others)))
+        if tables:
+            found.append(codes.TABLES_STAY(**_shown(tables)))
+        if others:
+            found.append(codes.OTHERS_STAY(**_shown(others)))
         return found
 
-    def _enter(self, directory: str) -> None:
-        at = self._at(directory)
-        if at is None:
+    def _each(self, directories: Sequence[str], enter: Callable[[str, Sequence[DirectoryEntry]], list[str]]) -> None:
+        """List these directories together, then those that `enter` returns, until none is left."""
+        while directories := [each for each in directories if self._is_listed(each)]:
+            found = listings.of(self.store, directories)
+            directories = [inner for each, entries in found.items() for inner in enter(each, entries)]
+
+    def _is_listed(self, directory: str) -> bool:
+        """Return whether a directory must be listed to see what it is."""
+        if directory.startswith(layout.STAGING):
+            return True
+        kind, partition = self._at(directory)
+        if kind == "other":
             self.others.append(directory)
-            return
-        entries = self.store.ls(directory)
-        if any(entry.is_dir and entry.name in layout.OF_TABLES for entry in entries):
-            self.tables.append(directory)  # its content belongs to that table
-            return
-        kind, partition = at
-        if kind == "bucket" and (partition in self.known or directory.rpartition("/")[0] in self.also):
-            self.found += [
-                (f"{directory}/{entry.name}", entry, self._kind(entry.name)) for entry in entries if not entry.is_dir
-            ]
-            self.others += [f"{directory}/{entry.name}" for entry in entries if entry.is_dir]
-        elif kind == "bucket":
+        is_known = partition in self.known or directory.rpartition("/")[0] in self.also
+        if kind == "bucket" and is_known:
+            self.buckets.append(directory)
+        return kind == "above" or (kind == "bucket" and not is_known)
+
+    def _entered(self, directory: str, entries: Sequence[DirectoryEntry]) -> list[str]:
+        if _is_table(entries):
+            self.tables.append(directory)
+            return []
+        if self._at(directory)[0] == "bucket":
             above = directory.rpartition("/")[0]
             if entries and above not in self.partitions:
                 self.partitions.append(above)
-        else:
-            for entry in entries:
-                if entry.is_dir:
-                    self._enter(f"{directory}/{entry.name}")
-                else:
-                    self.found.append((f"{directory}/{entry.name}", entry, None))
+            return []
+        self.files += [(f"{directory}/{entry.name}", entry, None) for entry in entries if not entry.is_dir]
+        return [f"{directory}/{entry.name}" for entry in entries if entry.is_dir]
 
-    def _at(self, directory: str) -> tuple[str, str] | None:
-        """Classify a directory: ("bucket", its partition), or ("above", "") if it is a parent of buckets; else None."""
+    def _staged(self, directory: str, entries: Sequence[DirectoryEntry]) -> list[str]:
+        if _is_table(entries):
+            self.tables.append(directory)
+            return []
+        self.files += [(f"{directory}/{entry.name}", entry, ObjectKind.DATA) for entry in entries if not entry.is_dir]
+        return [f"{directory}/{entry.name}" for entry in entries if entry.is_dir]
+
+    def _at(self, directory: str) -> tuple[str, str]:
+        """Classify a directory: ("bucket", its partition), ("above", "") if it is a parent of buckets; else "other"."""
         for root in self.roots:
             if f"{root}/".startswith(f"{directory}/"):
                 return "above", ""
@@ -194,28 +256,10 @@ class _Walk:
                     return "above", ""
                 if len(steps) == keys + 1 and layout.BUCKET.fullmatch(steps[-1]):
                     return "bucket", "/".join(steps[:-1])
-        return None
+        return "other", ""
 
     def _is_partition(self, directory: str) -> bool:
-        """Return whether `also` may name the directory: a partition of this table, not inside another table."""
-        is_own = directory not in ("", *self.roots) and (self._at(f"{directory}/bucket-0") or ("",))[0] == "bucket"
-        return is_own and not any(f"{directory}/".startswith(f"{table}/") for table in self.tables)
-
-    def _staged(self, directory: str) -> None:
-        entries = self.store.ls(directory)
-        if any(entry.is_dir and entry.name in layout.OF_TABLES for entry in entries):
-            self.tables.append(directory)
-            return
-        for entry in entries:
-            if entry.is_dir:
-                self._staged(f"{directory}/{entry.name}")
-            else:
-                self.found.append((f"{directory}/{entry.name}", entry, ObjectKind.DATA))
-
-    def _kind(self, name: str) -> ObjectKind | None:
-        if _NUMBERED.sub("", name) == "index-":  # `index-file-in-data-file-dir`
-            return ObjectKind.INDEX
-        return next((kind for prefix, kind in self.kinds if name.startswith(prefix)), None)
+        return directory not in ("", *self.roots) and self._at(f"{directory}/bucket-0")[0] == "bucket"
 
 
 def _shown(paths: Sequence[str]) -> dict[str, object]:

@@ -1,0 +1,23 @@
+"""List many directories, in parallel where the store is remote."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from core.storage.file_systems import DirectoryEntry
+from core.storage.store import Store
+
+
+def of(store: Store, directories: Collection[str]) -> dict[str, list[DirectoryEntry]]:
+    """Return what is in each directory, as `Store.ls_if_there`, in the order given. Raises the first error."""
+    found: dict[str, list[DirectoryEntry]] = {directory: [] for directory in directories}
+
+    def one(directory: str) -> None:
+        found[directory] = store.ls_if_there(directory)
+
+    if store.is_local or len(found) < 2:
+        for directory in found:
+            one(directory)
+    else:
+        store.each(list(found), one)
+    return found
