@@ -92,6 +92,7 @@ def draw(place: UrlState) -> None:
             continue
         fill(ref, slot, reading)
     for ref, slot, reading in late:
+        told.html(markup.note("info", words.reading_tables(len(found.facts), len(shown), ref.title, 0, 0)))
         fill(ref, slot, reading)
     with notes:
         _notes(found)

@@ -22,7 +22,7 @@ from core.errors import Corrupt
 from core.storage import local_disk, time_limits
 from core.table import open_table
 from core.units import wall_clock
-from dashboard import visits, words
+from dashboard import data, visits, words
 from dashboard.view_models import home as rows_of_home
 from dashboard.view_models import table_tree
 from dashboard.view_models.home import table_facts
@@ -49,6 +49,21 @@ def tables(tmp_path: Path) -> dict[str, TableBuilder]:
 
 def home(open_page: Callable[..., Page], tables: dict[str, TableBuilder]) -> Page:
     return open_page("overview", tables["t0"].root.parents[1])
+
+
+def test_a_table_that_is_waited_for_is_named(
+    open_page: Callable[..., Page], tables: dict[str, TableBuilder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said, reading = list[str](), words.reading_tables
+
+    def reading_tables(read: int, tables: int, name: str, done: int, total: int) -> str:
+        said.append(f"{read} {name}")
+        return reading(read, tables, name, done, total)
+
+    monkeypatch.setattr(words, "reading_tables", reading_tables)
+    monkeypatch.setattr(data.BackgroundRead, "wait", lambda *_: False)
+    home(open_page, tables)
+    assert set(said) >= {f"{number} shop.t{number}" for number in range(10)}
 
 
 def test_a_table_that_cannot_be_read_is_a_problem(open_page: Callable[..., Page], tmp_path: Path) -> None:
