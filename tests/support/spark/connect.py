@@ -69,7 +69,7 @@ from core.spark.read.removed_points import resolved
 from core.spark.diff.rows import row_diff
 from core.spark.query.query import query
 from core.table import open_table
-from tests.support.spark.planned import planned
+from tests.support.spark.planned import cleaned, planned
 
 def diff(table, a, b):
     history = table.history()
@@ -90,6 +90,8 @@ for line in sys.stdin:
             said = diff(table, *asked["diff"])
         elif "plan" in asked:
             said = planned(table)
+        elif "clean" in asked:
+            said = cleaned(table.location)
         elif "append" in asked:
             said = append(table)
         else:

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import SnapscopeError
 from core.execution.apply import apply
-from core.model.actions import Expire
+from core.model.actions import CleanOrphans, Expire
 from core.spark.metadata import history as on_spark
 from core.spark.metadata.history import SparkHistory
 from core.spark.metadata.table import open_table
@@ -30,6 +30,21 @@ def planned(table: Table) -> dict[str, Any]:
     except SnapscopeError as error:
         return {"error": type(error).__name__, "message": error.message, "remedy": str(error.remedy)}
     return {"parts": found.parts, "frees": len(plans[0].frees), "equal": plans[0] == plans[1]}
+
+
+def cleaned(location: str) -> dict[str, Any]:
+    """Delete orphans, then run the same expiry; return how each ends and what it deletes, by kind."""
+    table, done = open_table(location), dict[str, Any]()
+    try:
+        for change in (CleanOrphans(NOW_MS - 86_400_000), CHANGE):
+            plan = table.preview(change, NOW_MS, table.summary(table.heads(), change))
+            receipt = apply(table, plan, settle_s=0)
+            done[type(change).__name__] = [receipt.outcome, sorted(receipt.deleted)]
+    except SnapscopeError as error:
+        return {"error": type(error).__name__, "message": error.message, "remedy": str(error.remedy)}
+    finally:
+        table.close()
+    return done
 
 
 def expired(location: str) -> dict[str, Any]:

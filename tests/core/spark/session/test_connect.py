@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import threading
+import uuid
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +19,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.errors import Invalid, Unsupported
+from core.execution.apply import apply
 from core.model.references import MAIN
 from core.spark.diff.rows import row_diff
 from core.spark.query.query import query
@@ -23,10 +27,12 @@ from core.spark.read.removed_points import resolved
 from core.spark.session import cluster, connect
 from core.spark.session import session as sessions
 from core.table import open_table
+from tests.support.execution import ground
 from tests.support.places import SMALL_TABLES
 from tests.support.ports import free_port
 from tests.support.spark.connect import Client, server
 from tests.support.spark.iceberg_written import Written
+from tests.support.spark.planned import CHANGE, NOW_MS
 
 TABLES = SMALL_TABLES / "paimon" / "default.db"
 KEYED = TABLES / "pk_tags_expired"
@@ -272,6 +278,23 @@ def test_metadata_is_read_there(client: Client) -> None:
     assert said.get("equal"), said
     assert said["parts"] > 1
     assert said["frees"] > 20
+
+
+@pytest.mark.slow
+def test_what_it_says_is_deleted_here(client: Client, tmp_path: Path) -> None:
+    root, other = tmp_path / "t", tmp_path / "other"
+    shutil.copytree(KEYED, root)
+    orphan = root / "bucket-0" / f"data-{uuid.UUID(int=1)}-0.parquet"
+    orphan.write_bytes(b"rows")
+    os.utime(orphan, (0, 0))
+    shutil.copytree(root, other)
+    said = client.ask(root, clean=True)
+    assert said["CleanOrphans"] == ["done", [f"bucket-0/{orphan.name}"]], said
+    whole = open_table(str(other))
+    expected = apply(whole, whole.preview(CHANGE, NOW_MS), settle_s=0)
+    assert said["Expire"] == ["done", sorted(expected.deleted)]
+    assert ground.disk(other) - ground.disk(root) == {f"bucket-0/{orphan.name}"}
+    assert ground.disk(root) <= ground.disk(other)
 
 
 @pytest.mark.slow
