@@ -100,6 +100,15 @@ def too_large(error: TooLarge, most_bytes: int, path: str) -> Corrupt:
     )
 
 
+def no_directory(relative: str, path: str) -> Corrupt:
+    return Corrupt(
+        "A directory was expected at {relative}, found a file.",
+        relative=relative,
+        path=path,
+        remedy="Move the file away, or give the directory you mean.",
+    )
+
+
 def _leads_to_directory(link: str) -> bool:
     return os.path.isdir(link)  # noqa: TID251  # a listing's own entry: a dangling link is a file, refused when read
 

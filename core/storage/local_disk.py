@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from core.errors import Corrupt, Unsupported
 from core.messages import told
-from core.storage.file_systems import TooLarge
+from core.storage.file_systems import DirectoryEntry, TooLarge, no_directory
 from core.storage.size_limits import DOCUMENT
 
 _AT_ONCE = 1 << 20  # bytes
@@ -68,6 +68,38 @@ def read(path: str, most_bytes: int = DOCUMENT, start: int | None = None) -> byt
         return _bounded(handle, most_bytes, found.st_size - (start or 0), is_part=start is not None)
     finally:
         os.close(handle)
+
+
+def ls(path: str, shown: str) -> list[DirectoryEntry]:
+    """List a directory, in any order. `shown` is its name in the error if it is a file.
+
+    Takes less than half of fsspec's time, which matters because every page lists the references of its table.
+    """
+    try:
+        with os.scandir(path) as entries:
+            return [found for each in entries if (found := _entry(each)) is not None]
+    except NotADirectoryError as error:
+        os.stat(path)  # raises again if a directory above it is the file
+        raise no_directory(shown, path) from error
+
+
+def _entry(each: os.DirEntry[str]) -> DirectoryEntry | None:
+    """Return a directory's entry; None if it has been deleted meanwhile."""
+    try:
+        found = each.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        return DirectoryEntry(each.name, None, True, found.st_mtime)
+    if stat.S_ISLNK(found.st_mode):  # its target may change, so nothing marks it
+        try:
+            target = each.stat()
+        except OSError:  # a link that leads nowhere is a file, refused when it is read
+            return DirectoryEntry(each.name, 0, False, found.st_mtime)
+        is_dir = stat.S_ISDIR(target.st_mode)
+        return DirectoryEntry(each.name, None if is_dir else target.st_size, is_dir, found.st_mtime)
+    mark = f"{found.st_size} {found.st_ino} {found.st_mtime} {found.st_ctime}"
+    return DirectoryEntry(each.name, found.st_size, False, found.st_mtime, None, mark)
 
 
 def _bounded(handle: int, most_bytes: int, expected: int, *, is_part: bool) -> bytes:

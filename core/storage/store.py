@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import fsspec
@@ -24,6 +25,7 @@ from core.storage.file_systems import (
     DirectoryEntry,
     TooLarge,
     entries,
+    no_directory,
     no_file_system,
     remote,
     replace,
@@ -38,6 +40,7 @@ _READERS = 64  # threads of one read, where a store is read through fsspec
 _PLACES = told("Give a path or an fsspec URL.")
 _OTHERWISE = told("Make this change with the table's own engine.")
 _LISTING_ATTEMPTS = 5
+_NAME = attrgetter("name")
 _one_at_a_time = threading.Lock()  # the file system in memory looks and creates in two steps
 T = TypeVar("T")
 
@@ -135,6 +138,8 @@ class Store:
         path = self.full(relative)
         for _ in range(_LISTING_ATTEMPTS):
             try:
+                if self.is_local:
+                    return sorted(time_limits.calling(local_disk.ls, path, relative or path), key=_NAME)
                 found = (self.many and self.many.ls(path)) or self._asked(lambda: self._fs.ls(path, detail=True))
             except FileNotFoundError as error:
                 # An entry that was deleted during the listing raises the same error.
@@ -149,13 +154,8 @@ class Store:
             except Exception as error:
                 raise unreadable(path, error) from error
             if len(found) == 1 and found[0]["name"].rstrip("/") == path and found[0]["type"] != "directory":
-                raise Corrupt(
-                    "A directory was expected at {relative}, found a file.",
-                    relative=relative or self.location,
-                    path=path,
-                    remedy="Move the file away, or give the directory you mean.",
-                )
-            return sorted(entries(found, path), key=lambda entry: entry.name)
+                raise no_directory(relative or self.location, path)
+            return sorted(entries(found, path), key=_NAME)
         said = told("The directory {relative} kept changing while it was listed.", relative=relative)
         raise Corrupt(said, path=path, remedy="Try again.")
 
@@ -163,7 +163,7 @@ class Store:
         """Like `ls`, but an absent directory has no entries: for directories that a format creates only when needed."""
         path = self.full(relative)
         if self.many and (found := self.many.ls(path, splits)) is not None:
-            return sorted(entries(found, path), key=lambda entry: entry.name)
+            return sorted(entries(found, path), key=_NAME)
         try:
             return self.ls(relative)
         except NotFound:

@@ -285,9 +285,10 @@ def test_what_a_store_refuses_is_corrupt_and_never_empty(
     def fail(*_: object, **__: object) -> Any:
         raise error
 
-    for verb in ("ls", "info", "cat_file", "rm_file"):
+    for verb in ("info", "cat_file", "rm_file"):
         monkeypatch.setattr(store._fs, verb, fail)
-    monkeypatch.setattr("core.storage.local_disk.read", fail)
+    for verb in ("ls", "read"):
+        monkeypatch.setattr(f"core.storage.local_disk.{verb}", fail)
     for ask in (store.ls, store.ls_if_there, store.read, store.size, store.delete):
         with pytest.raises(Corrupt, match=type(error).__name__) as caught:
             ask("f")
@@ -361,7 +362,7 @@ def test_a_directory_that_vanishes_while_it_is_listed(
         calls.append(1)
         raise FileNotFoundError("an entry was gone when it was asked for")
 
-    monkeypatch.setattr(store._fs, "ls", flicker)
+    monkeypatch.setattr("core.storage.local_disk.ls", flicker)
     with pytest.raises(Corrupt, match="kept changing"):
         store.ls_if_there("d")
     assert len(calls) > 1

@@ -41,8 +41,7 @@ def gone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Simulate a mount whose server is gone: reads below the given paths hang until the test ends."""
     places, stuck = list[str](), time_limits.stuck().keys()  # by tests before
     over, read = threading.Event(), local_disk.read
-    local: Any = fsspec.get_filesystem_class("file")
-    ls = local.ls
+    ls = local_disk.ls
 
     def hang(path: str) -> None:
         if any(f"{path}/".startswith(f"{place}/") for place in places):
@@ -52,12 +51,12 @@ def gone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         hang(path)
         return read(path, *limits)
 
-    def slow_ls(self: Any, path: str, *given: Any, **more: Any) -> Any:
+    def slow_ls(path: str, shown: str) -> Any:
         hang(path)
-        return ls(self, path, *given, **more)
+        return ls(path, shown)
 
     monkeypatch.setattr(local_disk, "read", slow_read)
-    monkeypatch.setattr(local, "ls", slow_ls)
+    monkeypatch.setattr(local_disk, "ls", slow_ls)
     yield lambda path: places.append(str(path))
     over.set()
     until(lambda: time_limits.stuck().keys() <= stuck)
