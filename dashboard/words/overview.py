@@ -120,8 +120,8 @@ def reading_tables(read: int, tables: int, name: str, done: int, total: int) -> 
         else ""
     )
     return ngettext(
-        "Read {read} of {count} table; {name}{manifests}",
-        "Read {read} of {count} tables; {name}{manifests}",
+        "Read {read} of {count} table; reading {name}{manifests}",
+        "Read {read} of {count} tables; reading {name}{manifests}",
         tables,
         read=read,
         name=name,
