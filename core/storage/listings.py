@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection
 
 from core.storage.file_systems import DirectoryEntry
@@ -11,9 +12,16 @@ from core.storage.store import Store
 def of(store: Store, directories: Collection[str]) -> dict[str, list[DirectoryEntry]]:
     """Return what is in each directory, as `Store.ls_if_there`, in the order given. Raises the first error."""
     found: dict[str, list[DirectoryEntry]] = {directory: [] for directory in directories}
+    failed = threading.Event()
 
     def one(directory: str) -> None:
-        found[directory] = store.ls_if_there(directory)
+        if failed.is_set():  # the error of another is about to be raised
+            return
+        try:
+            found[directory] = store.ls_if_there(directory)
+        except BaseException:
+            failed.set()
+            raise
 
     if store.is_local or len(found) < 2:
         for directory in found:

@@ -153,7 +153,7 @@ class Store:
                 raise
             except Exception as error:
                 raise unreadable(path, error) from error
-            if len(found) == 1 and found[0]["name"].rstrip("/") == path and found[0]["type"] != "directory":
+            if len(found) == 1 and found[0]["name"] == path and found[0]["type"] != "directory":
                 raise no_directory(relative or self.location, path)
             return sorted(entries(found, path), key=_NAME)
         said = told("The directory {relative} kept changing while it was listed.", relative=relative)

@@ -18,7 +18,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from core.errors import Conflict, Unsupported
+from core.errors import Unsupported
 from core.formats.parts import Builder, Examination, Facts, Manifests, Missing, Reader, divided, part_of
 from core.formats.table_format import Examined
 from core.model import history as histories
@@ -39,6 +39,7 @@ from core.spark.metadata.part_rows import (
     by_part,
     collected,
     forget,
+    lost,
     read,
     row_of,
     written,
@@ -131,9 +132,8 @@ class SparkHistory(HistorySummary):
 
     def unheld(self, lister: Lister, directories: Sequence[str], seen: Listed) -> Unheld:
         """As declared. Raises `Unsupported` if it is more than `MOST_FREED` files."""
-        with asking(), unheld.sorted_out(self._made, self.existing, self.parts, lister, directories, seen) as found:
-            if found.marks != self.marks:
-                raise _lost(self.heads.location)
+        given = self._made, self.marks, self.existing, self.heads.location
+        with asking(), unheld.sorted_out(*given, lister, directories, seen) as found:
             if found.count > MOST_FREED:
                 raise Unsupported(
                     "There are {count:,} orphans; a plan names each file, and {most:,} at most.",
@@ -213,7 +213,7 @@ class SparkHistory(HistorySummary):
                 asked = asked.unionByName(more).repartitionById(self.parts, F.col("part"))
             answers = [PICKLED.loads(content) for content in collected(asked.mapInArrow(run, TYPE))]
         if {part: mark for part, mark, _ in answers} != self.marks or len(answers) != self.parts:
-            raise _lost(self.heads.location)
+            raise lost(self.heads.location)
         return [found for _, _, found in answers]
 
 
@@ -253,7 +253,7 @@ def build(
         kept.append(made)
         sums: list[_Sums] = [PICKLED.loads(content) for content in collected(made.where(F.col("kind") == Kind.SUMS))]
         if sum(each.rows for each in sums) != rows or {each.part for each in sums} != set(range(parts)):
-            raise _lost(table.location)
+            raise lost(table.location)
     except BaseException:
         for each in kept:
             forget(each)
@@ -271,14 +271,6 @@ def build(
         made=made,
         contradictory=frozenset(number for each in sums for number in each.contradictory.tolist()),
         examination=frame.examination,
-    )
-
-
-def _lost(location: str) -> Conflict:
-    return Conflict(
-        "Spark lost some of the metadata that it had read, and the table has changed since.",
-        path=location,
-        remedy="Try again.",
     )
 
 

@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.serializers import CPickleSerializer
 from pyspark.sql import DataFrame
 
-from core.errors import SnapscopeError
+from core.errors import Conflict, SnapscopeError
 from core.model.intervals import Intervals
 from core.spark.session.refusals import refusal
 
@@ -88,6 +88,14 @@ def forget(frame: DataFrame) -> None:
     """Let Spark forget a frame, unless it has ended: why, is told by whoever asked it."""
     with suppress(Py4JError, PySparkException, OSError):
         frame.unpersist()
+
+
+def lost(location: str) -> Conflict:
+    return Conflict(
+        "Spark lost some of the metadata that it had read, and the table has changed since.",
+        path=location,
+        remedy="Try again.",
+    )
 
 
 def written(table: pa.Table) -> bytes:

@@ -28,6 +28,7 @@ from core.spark.metadata.part_rows import (
     by_part,
     collected,
     forget,
+    lost,
     read,
     row_of,
     written,
@@ -35,33 +36,51 @@ from core.spark.metadata.part_rows import (
 from core.spark.session import divided as tasks
 from core.spark.session.task_errors import forwarding_errors
 
-_TOGETHER = 64  # directories whose files go to the shares together
+_AT_ONCE = 64  # directories that a task lists together
+_TOGETHER = 100_000  # files that go to the shares together
 
 
 @dataclass(frozen=True)
 class SortedOut:
-    """marks: the checksum of each part that was asked; count: files that may be deleted; stays, listed: as of
-    `core.model.unheld.Unheld`."""
+    """count: files that may be deleted; stays, listed: as of `core.model.unheld.Unheld`."""
 
-    marks: Mapping[int, bytes]
     count: int
     stays: Mapping[str, int]
     listed: Listed
     _judged: DataFrame
+    _accept: Callable[[Mapping[int, bytes]], None]
 
     def frees(self) -> pa.Table:
-        """Return the files that may be deleted: path, kind and bytes."""
-        nothing = LISTED.empty_table().select(["path", "kind", "bytes"])
-        found = collected(self._judged.where(F.col("kind") == Kind.OBJECTS))
-        return pa.concat_tables([nothing, *map(read, found)])
+        """Return the files that may be deleted: path, kind and bytes. Raises `Conflict` if parts have changed."""
+        found = [LISTED.empty_table().select(["path", "kind", "bytes"])]
+        for content in collected(self._judged.where(F.col("kind") == Kind.OBJECTS)):
+            marks, frees = PICKLED.loads(content)
+            self._accept(marks)
+            found.append(read(frees))
+        return pa.concat_tables(found)
 
 
 @contextmanager
 def sorted_out(
-    made: DataFrame, existing: Mask, parts: int, lister: Lister, directories: Sequence[str], seen: Listed
+    made: DataFrame,
+    marks: Mapping[int, bytes],
+    existing: Mask,
+    location: str,
+    lister: Lister,
+    directories: Sequence[str],
+    seen: Listed,
 ) -> Iterator[SortedOut]:
-    """List directories, and sort out what existing versions hold of these files and of those `seen`. `made`: parts."""
-    spark = made.sparkSession
+    """List directories, and sort out what existing versions hold of these files and of those `seen`.
+
+    made, marks: the parts of a history, and the checksum of each. Spark may build a part again at any time, so each
+    share of names comes with the checksums of the parts that it is from. Raises `Conflict` if they are others.
+    """
+    spark, parts = made.sparkSession, len(marks)
+
+    def accept(found: Mapping[int, bytes]) -> None:
+        if found != marks:
+            raise lost(location)
+
     with ExitStack() as kept:
 
         def keep(frame: DataFrame) -> DataFrame:
@@ -70,47 +89,56 @@ def sorted_out(
             return held
 
         units = pa.table([pa.array(directories, pa.string())], ["directory"])
-        listed = tasks.divided(spark, units, [1] * len(units)).mapInArrow(_lists(lister, parts), TYPE)
+        listed = keep(tasks.divided(spark, units, [1] * len(units)).mapInArrow(_lists(lister, parts), TYPE))
         given = [row_of(-1, Kind.NONE, b""), *_shares(Kind.LISTED, seen.files, parts)]
         had = spark.createDataFrame(pa.Table.from_batches(given))
         some = made.where(F.col("kind").isin(Kind.MARK, Kind.OBJECTS, Kind.HELD))
-        named = keep(some.mapInArrow(_held(existing, parts), TYPE).unionByName(listed).unionByName(had))
-        marks = dict(map(PICKLED.loads, collected(named.where(F.col("kind") == Kind.MARK))))
-        told = [PICKLED.loads(content) for content in collected(named.where(F.col("kind") == Kind.GONE))]
-        shares = named.where(F.col("part") >= 0).repartitionById(parts, F.col("part"))
-        judged = keep(shares.mapInArrow(_judge, TYPE))
+        told = [PICKLED.loads(content) for content in collected(listed.where(F.col("kind") == Kind.GONE))]
+        shares = some.mapInArrow(_held(existing, parts), TYPE).unionByName(listed).unionByName(had)
+        judged = keep(shares.where(F.col("part") >= 0).repartitionById(parts, F.col("part")).mapInArrow(_judge, TYPE))
         stays, count = Counter[str](), 0
-        for content in collected(judged.where(F.col("kind") == Kind.SUMS)):
-            free, others = PICKLED.loads(content)
+        sums = collected(judged.where(F.col("kind") == Kind.SUMS))
+        for content in sums:
+            found, free, others = PICKLED.loads(content)
+            accept(found)
             count += free
             stays.update(others)
+        if len(sums) != parts:
+            raise lost(location)
         without = replace(seen, files=LISTED.empty_table())
-        yield SortedOut(marks, count, stays, Listed.together([without, *told]), judged)
+        yield SortedOut(count, stays, Listed.together([without, *told]), judged, accept)
 
 
 def _lists(lister: Lister, parts: int) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+        waiting: list[pa.Table] = []
         for batch in batches:
             every = batch.column("directory").to_pylist()
-            for begin in range(0, len(every), _TOGETHER):
+            for begin in range(0, len(every), _AT_ONCE):
                 with forwarding_errors():
-                    found = lister.listed(every[begin : begin + _TOGETHER])
-                yield from _shares(Kind.LISTED, found.files, parts)
+                    found = lister.listed(every[begin : begin + _AT_ONCE])
                 yield row_of(-1, Kind.GONE, PICKLED.dumps(replace(found, files=LISTED.empty_table())))
+                waiting.append(found.files)
+                if sum(map(len, waiting)) >= _TOGETHER:
+                    yield from _shares(Kind.LISTED, pa.concat_tables(waiting), parts)
+                    waiting = []
+        yield from _shares(Kind.LISTED, pa.concat_tables([LISTED.empty_table(), *waiting]), parts)
 
     return run
 
 
 def _held(existing: Mask, parts: int) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """The checksum of each part, and the names of what existing versions hold."""
+    """The names of what existing versions hold, and for each share the checksums of the parts that they are from."""
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         for part, rows in by_part(batches).items():
             own = PartContents(rows)
             with forwarding_errors():
                 objects, held = own.objects()
-                found = objects.select(["path"]).filter(pa.array(held.over(existing)))
-            yield row_of(-1, Kind.MARK, PICKLED.dumps((part, own.one(Kind.MARK))))
+                found = pa.table([names(objects["path"].filter(pa.array(held.over(existing))))], ["path"])
+            mark = PICKLED.dumps((part, own.one(Kind.MARK)))
+            for share in range(parts):
+                yield row_of(share, Kind.MARK, mark)
             yield from _shares(Kind.PATHS, found, parts)
 
     return run
@@ -119,11 +147,12 @@ def _held(existing: Mask, parts: int) -> Callable[[Batches], Iterator[pa.RecordB
 def _judge(batches: Batches) -> Iterator[pa.RecordBatch]:
     for part, rows in by_part(batches).items():
         own = PartContents(rows)
+        marks = dict(PICKLED.loads(content) for kind, content in rows if kind == Kind.MARK)
         with forwarding_errors():
-            frees, stays = unheld(own.table(Kind.LISTED, LISTED.empty_table()), names(own.paths()))
-        yield row_of(part, Kind.SUMS, PICKLED.dumps((len(frees), stays)))
+            frees, stays = unheld(own.table(Kind.LISTED, LISTED.empty_table()), own.paths())
+        yield row_of(part, Kind.SUMS, PICKLED.dumps((marks, len(frees), stays)))
         if len(frees):
-            yield row_of(part, Kind.OBJECTS, written(frees))
+            yield row_of(part, Kind.OBJECTS, PICKLED.dumps((marks, written(frees))))
 
 
 def _shares(kind: str, rows: pa.Table, parts: int) -> Iterator[pa.RecordBatch]:

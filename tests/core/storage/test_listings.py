@@ -8,6 +8,7 @@ import pytest
 
 from core.errors import Corrupt
 from core.storage import listings
+from core.storage.file_systems import DirectoryEntry
 from core.storage.store import Store
 from tests.support import memory_s3
 
@@ -41,3 +42,34 @@ def test_in_parallel_on_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
         found = shown(Store(f"s3://{memory_s3.BUCKET}/t"), *EXPECTED, "nowhere")
         assert found == {**EXPECTED, "nowhere": []}
         assert len(server.taken()) < 2 * len(EXPECTED)
+
+
+def test_a_refusal_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever thread is refused: the others do not go on to the end."""
+    with memory_s3.serving(FILES) as server:
+        for name, value in server.leads.items():
+            monkeypatch.setenv(name, value)
+        store, asked, ls = Store(f"s3://{memory_s3.BUCKET}/t"), list[str](), Store.ls_if_there
+
+        def refusing(self: Store, directory: str) -> list[DirectoryEntry]:
+            asked.append(directory)
+            if directory == "d020":
+                raise Corrupt("refused", path=directory)
+            return ls(self, directory)
+
+        monkeypatch.setattr(Store, "ls_if_there", refusing)
+        with pytest.raises(Corrupt, match="refused"):
+            listings.of(store, [*EXPECTED, *(f"more{number}" for number in range(5_000))])
+        assert len(asked) < 1_000
+
+
+def test_a_directory_that_has_only_its_marker_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As s3fs lists what S3A leaves; a file of that name is refused."""
+    store = Store("memory://listings/t")
+    name = f"{store.full('d')}/"
+    info = {"name": name, "type": "file", "size": 0}
+    monkeypatch.setattr(store._fs, "ls", lambda *_, **__: [info])
+    assert listings.of(store, ["d"]) == {"d": []}
+    info["name"] = name.rstrip("/")
+    with pytest.raises(Corrupt, match="found a file"):
+        listings.of(store, ["d"])

@@ -9,6 +9,7 @@ this one, are listed and never entered.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,7 @@ _METADATA: dict[str, tuple[tuple[str, ObjectKind], ...]] = {
 }
 _NUMBERED = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d+)?$")
 _NAMED = 10
+_AT_ONCE = 1_000  # directories whose entries are in memory together
 _YOUNG, _AGELESS, _UNKNOWN = "young", "ageless", "unknown"  # why a file stays that nothing holds
 
 
@@ -96,32 +98,28 @@ class PaimonLister:
         return cls(store, kinds, older_than_ms)
 
     def listed(self, directories: Sequence[str]) -> Listed:
-        return Listed.together(self._one(each, found) for each, found in listings.of(self.store, directories).items())
+        files: list[tuple[str, DirectoryEntry, ObjectKind | None]] = []
+        tables, others = list[str](), list[str]()
+        for directory, entries in listings.of(self.store, directories).items():
+            plain = [(f"{directory}/{each.name}", each) for each in entries if not each.is_dir]
+            if directory in _METADATA:
+                files += [(path, each, _of_metadata(directory, each.name)) for path, each in plain]
+            elif _is_table(entries):
+                tables.append(directory)  # its content belongs to that table
+            else:
+                files += [(path, each, self._kind(each.name)) for path, each in plain]
+                others += [f"{directory}/{each.name}" for each in entries if each.is_dir]
+        return dataclasses.replace(self.judged(files), tables=tuple(tables), others=tuple(others))
 
-    def _one(self, directory: str, entries: Sequence[DirectoryEntry]) -> Listed:
-        files = [each for each in entries if not each.is_dir]
-        if directory in _METADATA:
-            return self.judged(
-                [(f"{directory}/{each.name}", each, _of_metadata(directory, each.name)) for each in files]
-            )
-        if _is_table(entries):
-            return Listed(LISTED.empty_table(), tables=(directory,))  # its content belongs to that table
-        others = [f"{directory}/{each.name}" for each in entries if each.is_dir]
-        return self.judged([(f"{directory}/{each.name}", each, self._kind(each.name)) for each in files], others)
-
-    def judged(
-        self, files: Sequence[tuple[str, DirectoryEntry, ObjectKind | None]], others: Sequence[str] = ()
-    ) -> Listed:
+    def judged(self, files: Sequence[tuple[str, DirectoryEntry, ObjectKind | None]]) -> Listed:
         """Say of files, given with what they seem to be, why they stay even if nothing holds them."""
-        text = [
-            each for each in files if layout.is_text(each[0])
-        ]  # no manifest can name others, and neither can a plan
+        text = [each for each in files if layout.is_text(each[0])]  # no manifest and no plan can name others
         rows = [
             (path, kind and kind.value, entry.size or 0, self._stays(path, entry, kind)) for path, entry, kind in text
         ]
         columns = [pa.array([row[index] for row in rows], column.type) for index, column in enumerate(LISTED)]
         odd = [path for path, _, _ in files if not layout.is_text(path)] if len(text) < len(files) else ()
-        return Listed(pa.Table.from_arrays(columns, schema=LISTED), tuple(odd), others=tuple(others))
+        return Listed(pa.Table.from_arrays(columns, schema=LISTED), tuple(odd))
 
     def _stays(self, path: str, entry: DirectoryEntry, kind: ObjectKind | None) -> str | None:
         if kind is None or not layout.is_place(path):
@@ -158,7 +156,7 @@ class _Walk:
     also: frozenset[str]
     buckets: list[str] = field(default_factory=list)
     files: list[tuple[str, DirectoryEntry, ObjectKind | None]] = field(default_factory=list)
-    partitions: list[str] = field(default_factory=list)  # not empty, and unknown to the history
+    partitions: dict[str, None] = field(default_factory=dict)  # not empty, and unknown to the history
     tables: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
 
@@ -195,7 +193,7 @@ class _Walk:
         found: list[Reason] = []
         tables, others = [*self.tables, *listed.tables], [*self.others, *listed.others]
         if self.partitions:
-            found.append(codes.PARTITIONS_STAY(**_shown(self.partitions)))
+            found.append(codes.PARTITIONS_STAY(**_shown([*self.partitions])))
             found.append(codes.NAME_PARTITIONS())
         if tables:
             found.append(codes.TABLES_STAY(**_shown(tables)))
@@ -206,8 +204,11 @@ class _Walk:
     def _each(self, directories: Sequence[str], enter: Callable[[str, Sequence[DirectoryEntry]], list[str]]) -> None:
         """List these directories together, then those that `enter` returns, until none is left."""
         while directories := [each for each in directories if self._is_listed(each)]:
-            found = listings.of(self.store, directories)
-            directories = [inner for each, entries in found.items() for inner in enter(each, entries)]
+            below: list[str] = []
+            for begin in range(0, len(directories), _AT_ONCE):
+                found = listings.of(self.store, directories[begin : begin + _AT_ONCE])
+                below += [inner for each, entries in found.items() for inner in enter(each, entries)]
+            directories = below
 
     def _is_listed(self, directory: str) -> bool:
         """Return whether a directory must be listed to see what it is."""
@@ -227,8 +228,8 @@ class _Walk:
             return []
         if self._at(directory)[0] == "bucket":
             above = directory.rpartition("/")[0]
-            if entries and above not in self.partitions:
-                self.partitions.append(above)
+            if entries:
+                self.partitions[above] = None
             return []
         self.files += [(f"{directory}/{entry.name}", entry, None) for entry in entries if not entry.is_dir]
         return [f"{directory}/{entry.name}" for entry in entries if entry.is_dir]

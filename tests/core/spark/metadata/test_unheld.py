@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
 import shutil
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame
 
 from core.cli import main
 from core.errors import Conflict, Unsupported
@@ -26,7 +28,7 @@ from core.model.history import HistorySummary
 from core.model.plan import Plan
 from core.model.unheld import Listed
 from core.spark.metadata import history as on_spark
-from core.spark.metadata import unheld
+from core.spark.metadata import part_rows, unheld
 from core.spark.metadata.table import SparkTable, open_table
 from core.table import Table
 from core.table import open_table as in_one_process
@@ -158,16 +160,41 @@ def test_more_than_a_plan_names(tmp_path: Path, opened: list[SparkTable], monkey
         planned(opened[0], CleanOrphans(NOW_MS - DAY_MS))
 
 
-def test_a_part_that_is_not_the_one_that_was_summed_up(tmp_path: Path, opened: list[SparkTable]) -> None:
-    """Spark builds a lost part again, and it may have changed: what it holds now says nothing of the others."""
+@pytest.mark.parametrize("at", ["when they are counted", "when they are fetched"])
+def test_a_part_that_spark_builds_again_when_the_table_has_changed(
+    tmp_path: Path, opened: list[SparkTable], monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """Its manifests are gone, so it says that nothing is held: no file may be freed by that."""
     table = four_commits(tmp_path / "default.db" / "t")
     opened.append(open_table(str(table.root)))
-    change = CleanOrphans(NOW_MS - DAY_MS)
-    history = opened[0].summary(opened[0].heads(), change)
-    changed = replace(history, marks={part: mark + b"!" for part, mark in history.marks.items()})
+    history = opened[0].summary(opened[0].heads(), CleanOrphans(NOW_MS - DAY_MS))
+    lost, collected, calls = list[str](), part_rows.collected, list[str]()
+
+    def lose() -> None:
+        context: Any = history._made.sparkSession.sparkContext
+        environment = context._jvm.org.apache.spark.SparkEnv.get()
+        ids = context._jsc.getPersistentRDDs().keySet().toArray()
+        for number in ids:
+            environment.blockManager().master().removeRdd(number, True)
+        newest = context._jsc.sc().newShuffleId()
+        for number in range(max(0, newest - 60), newest):
+            with contextlib.suppress(Py4JJavaError):  # it is not there any more
+                environment.mapOutputTracker().unregisterAllMapAndMergeOutput(number)
+        for path in (table.root / "manifest").iterdir():
+            if not path.name.startswith("manifest-list"):
+                path.unlink()
+        lost.append("now")
+
+    def losing(frame: DataFrame) -> list[bytes]:
+        calls.append("")
+        if len(calls) == (2 if at == "when they are counted" else 3):
+            lose()
+        return collected(frame)
+
+    monkeypatch.setattr(unheld, "collected", losing)
     with pytest.raises(Conflict, match="Spark lost some of the metadata"):
-        changed.unheld(*_given(opened[0], history))
-    assert history.unheld(*_given(opened[0], history)).stays == {}
+        history.unheld(*_given(opened[0], history))
+    assert lost == ["now"]
 
 
 def _given(table: SparkTable, history: HistorySummary) -> tuple[Any, Sequence[str], Listed]:
