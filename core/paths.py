@@ -15,7 +15,7 @@ import stat
 import threading
 from pathlib import Path
 
-OURS = frozenset({"desk", "locks", "spark", "manifests", "histories", "ivy"})  # directories that Snapscope creates
+OURS = frozenset("desk locks spark manifests histories ivy classes".split())  # directories that Snapscope creates
 JOURNAL = "journal.sqlite"
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _BESIDE = ("", "-wal", "-shm", "-journal")  # suffixes of the files that SQLite keeps for one database

@@ -33,7 +33,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyspark
 from py4j.protocol import Py4JError
@@ -42,6 +42,7 @@ from pyspark.sql import SparkSession
 import core
 from core.errors import Unsupported
 from core.messages import both, told
+from core.spark.session import class_archive
 
 LOGS_KEPT = 10
 PATIENCE_S = 5.0  # seconds for an orderly exit
@@ -81,6 +82,20 @@ def launch(java: Path, settings: Mapping[str, str], work: Path, deadline_s: floa
 
     Raises Unsupported, with the log's path and last line, if it exits, fails or stays silent until the deadline.
     """
+    started = list[subprocess.Popen[bytes]]()
+    try:
+        return _launch(java, settings, work, deadline_s, started)
+    except Unsupported:
+        (process,) = started
+        if process.returncode != -signal.SIGABRT or not class_archive.discard(cast("list[str]", process.args)):
+            raise
+    _log.warning("Spark crashed while it started from an archive of its classes, and is started without")
+    return _launch(java, settings, work, deadline_s, started)
+
+
+def _launch(
+    java: Path, settings: Mapping[str, str], work: Path, deadline_s: float, started: list[subprocess.Popen[bytes]]
+) -> Gateway:
     work.mkdir(parents=True, exist_ok=True, mode=0o700)
     log = _new_log(work)
     scratch = Path(tempfile.mkdtemp(prefix="snapscope-spark-"))
@@ -96,6 +111,7 @@ def launch(java: Path, settings: Mapping[str, str], work: Path, deadline_s: floa
                 env=_environment(settings, told),
                 start_new_session=True,  # Ctrl-C in the terminal is handled by this process
             )
+        started.append(process)
         _scratch[process.pid] = scratch
         try:
             port, secret = _wait(process, told, deadline_s, log)
@@ -178,11 +194,18 @@ def kill(process: subprocess.Popen[bytes], patience_s: float = PATIENCE_S) -> No
 # ------------------------------------------------------------------------------------------------------------ the JVM
 
 
+def class_path(settings: Mapping[str, str]) -> str:
+    """What the class path of every driver begins with: the classes of Spark, after those that settings ask for."""
+    jars = Path(pyspark.__file__).parent / "jars" / "*"
+    return os.pathsep.join(filter(None, (settings.get("spark.driver.extraClassPath", ""), str(jars))))
+
+
 def _command(java: Path, settings: Mapping[str, str], properties: Path, work: Path, scratch: Path) -> list[str]:
-    home = Path(pyspark.__file__).parent
-    classpath = [settings.get("spark.driver.extraClassPath", ""), str(home / "jars" / "*")]
+    archived = class_path(settings)
+    classpath = [archived]
     if not is_local(settings):
         classpath += [os.environ.get("HADOOP_CONF_DIR", ""), os.environ.get("YARN_CONF_DIR", "")]
+    asked = shlex.split(settings.get("spark.driver.extraJavaOptions", ""))
     # C1 and the serial collector start a second faster; C2 and G1 merge five million rows in two thirds of the time.
     fast_start = os.environ.get("SNAPSCOPE_SPARK_FAST_START") == "1"
     return [
@@ -195,13 +218,14 @@ def _command(java: Path, settings: Mapping[str, str], properties: Path, work: Pa
         "-XX:+ExitOnOutOfMemoryError",
         f"-Djava.io.tmpdir={scratch}",
         "-XX:+IgnoreUnrecognizedVMOptions",
+        *class_archive.options(java, archived, asked),
         *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
         "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
         "--enable-native-access=ALL-UNNAMED",
         "-Djdk.reflect.useDirectMethodHandle=false",
         "-Dio.netty.tryReflectionSetAccessible=true",
         "-Dio.netty.allocator.type=pooled",
-        *shlex.split(settings.get("spark.driver.extraJavaOptions", "")),
+        *asked,
         "org.apache.spark.deploy.SparkSubmit",
         "--properties-file",
         str(properties),

@@ -264,7 +264,7 @@ def _complete(asked: Mapping[str, str]) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.warehouse.dir": (_work_dir() / "warehouse").as_uri(),
+        "spark.sql.warehouse.dir": (work_dir() / "warehouse").as_uri(),
         "spark.sql.cteRecursionLevelLimit": "100",
         "spark.sql.timeType.enabled": "true",  # Spark 4.1 has TIME, disabled by default
         "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -285,7 +285,8 @@ def _complete(asked: Mapping[str, str]) -> dict[str, str]:
 # ---------------------------------------------------------------------------------------------------------- starting
 
 
-def _work_dir() -> Path:
+def work_dir() -> Path:
+    """Where logs and the warehouse of Spark are."""
     return state_dir() / "spark"
 
 
@@ -301,7 +302,7 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Sp
     # Workers run this very Python unless told otherwise, not whatever `python3` is on the PATH.
     os.environ["PYSPARK_PYTHON"] = settings.get(cluster.PYTHON, sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    link = gateway.launch(java_home().path, settings, private(_work_dir()), deadline_s)
+    link = gateway.launch(java_home().path, settings, private(work_dir()), deadline_s)
     late = threading.Timer(deadline_s, link.process.kill)  # anything blocked by a hanging JVM ends with it
     late.daemon = True
     late.start()

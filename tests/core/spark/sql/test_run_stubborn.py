@@ -4,6 +4,7 @@ the Spark that the one before started anew."""
 from __future__ import annotations
 
 import json
+import os
 import select
 import subprocess
 import sys
@@ -58,6 +59,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     own = tmp_path_factory.mktemp("stubborn")
     environment = {"SNAPSCOPE_STATE": str(own), "SNAPSCOPE_SPARK_FAST_START": "1", "PATH": "/usr/bin:/bin"}
     environment |= {"TMPDIR": str(own), "SNAPSCOPE_SPARK_CONF": "spark.driver.memory=1g"}
+    environment["SNAPSCOPE_SPARK_CLASS_ARCHIVE"] = os.environ["SNAPSCOPE_SPARK_CLASS_ARCHIVE"]
     pipe: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     command = [sys.executable, "-c", textwrap.dedent(ASKED)]
     started: list[Any] = []
