@@ -148,10 +148,13 @@ def _earlier(opened: OpenedTable, history: History, asked: SubmittedQuery, why: 
 
 
 def _start_spark(job: background_jobs.Job) -> None:
-    """Start Spark in the background, so that the first query does not have to wait for it."""
-    from core.spark.sql import warm_up  # Spark is slow to import, and only needed here
+    """Start Spark in the background, so that the first query does not have to wait for it; then, once for all servers,
+    make the archive from which it starts faster."""
+    from core.spark.session import class_archiving, session  # Spark is slow to import, and only needed here
+    from core.spark.sql import warm_up
 
-    warm_up.warm_up()  # errors are reported by the first query
+    if warm_up.warm_up().exception() is None:  # an error is reported by the first query
+        class_archiving.make(session.spark().settings)
 
 
 def _sql_key(opened: OpenedTable) -> str:

@@ -69,7 +69,10 @@ def _make(extra: str, limit_s: float, nice: int) -> str:
         return ""
     place = private(stem.parent)
     inherited = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
-    with tempfile.TemporaryDirectory(prefix="snapscope-classes-") as own, open(f"{own}/said", "w+b") as said:
+    with (
+        tempfile.TemporaryDirectory(prefix="snapscope-classes-", ignore_cleanup_errors=True) as own,
+        open(f"{own}/said", "w+b") as said,
+    ):
         process = subprocess.Popen(
             [sys.executable, "-c", f"from {__name__} import main; main()"],
             stdin=subprocess.PIPE,
@@ -149,8 +152,8 @@ def _archive(stem: Path, java: Path, extra: str, limit_s: float, started: list[s
     for left in stem.parent.glob(f"*{_PART}"):  # by a process that was killed
         left.unlink()
     options = [f"-XX:ArchiveClassesAtExit={part}", class_archive.QUIET, *_base(java, stem)]
-    settings = {"spark.master": "local[1]", "spark.sql.shuffle.partitions": "1", _OPTIONS: shlex.join(options)}
-    spark = session.get(settings | ({_CLASS_PATH: extra} if extra else {}))
+    small = {"spark.master": "local[1]", "spark.driver.memory": "512m", "spark.sql.shuffle.partitions": "1"}
+    spark = session.get(small | {_OPTIONS: shlex.join(options)} | ({_CLASS_PATH: extra} if extra else {}))
     found = session.spark()
     started.append(found)
     _use(spark, session.work_dir() / "typical")

@@ -6,9 +6,10 @@ import datetime as dt
 import decimal
 import io
 import json
-import threading
 import time
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -74,14 +75,28 @@ def run(page: Page, sql: str) -> Page:
     return page.run()
 
 
-def test_opening_the_page_starts_spark_behind_it(
-    warehouse: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("starts", [True, False])
+def test_opening_the_page_starts_spark_behind_it_and_archives_its_classes(
+    starts: bool, warehouse: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started = threading.Event()
-    monkeypatch.setattr("core.spark.sql.warm_up.warm_up", started.set)
+    warm, archived = Future[float](), list[object]()
+    running = SimpleNamespace(settings={"spark.driver.extraClassPath": "/a.jar"})
+    monkeypatch.setattr("core.spark.sql.warm_up.warm_up", lambda: warm)
+    monkeypatch.setattr("core.spark.session.session.spark", lambda: running)
+    monkeypatch.setattr("core.spark.session.class_archiving.make", archived.append)
     monkeypatch.setattr(background_jobs, "warms_up", True)
     open_page("query", warehouse, table="shop.orders")
-    assert started.wait(60)
+    job = background_jobs.find("warm-up")
+    assert job is not None
+    assert job.running
+    assert archived == []
+    if starts:
+        warm.set_result(1.0)
+    else:
+        warm.set_exception(Invalid("no"))
+    assert job.wait(60)
+    assert job.error is None
+    assert archived == ([running.settings] if starts else [])
 
 
 def test_an_answer_stands_beside_its_question_and_is_kept(
