@@ -116,7 +116,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @cache
 def archive_classes() -> None:
-    """Make the archive from which Spark starts in half the time, once for all runs on this machine. One worker makes
+    """Make the archive from which Spark starts faster, once for all runs on this machine. One worker makes
     it, the others go on without. The log says why there is none."""
     from core.spark.session import class_archiving
 

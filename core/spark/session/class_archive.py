@@ -1,4 +1,4 @@
-"""Archives of Spark's classes, from which the JVM starts in half the time (class data sharing).
+"""Archives of Spark's classes, from which the JVM starts faster (class data sharing).
 
 The JVM checks that an archive was made by the same Java for the same class path, and ignores any other one. But it
 reads only the header: if a file was cut off later, it crashes. So the name of a file ends with its size, and an archive
