@@ -89,9 +89,9 @@ def test_a_query_that_never_looks_up_is_ended_with_its_spark(run: Run) -> None:
         loops = "SELECT sum(hash(a.id, b.id, c.id, d.id, e.id)) FROM range(30000) a, range(30000) b, t c, t d, t e"
 
         def stop():
-            tracker = before.session.sparkContext.statusTracker()
-            while not any(of and of.numActiveTasks for of in map(tracker.getStageInfo, tracker.getActiveStageIds())):
-                time.sleep(0.05)
+            threads = before.session._jvm.org.apache.spark.util.Utils
+            while not any("_doAggregateWithoutKey_" in str(each) for each in threads.getThreadDump()):
+                time.sleep(0.05)  # tasks before the loops do look up
             sql.cancel("loops")
 
         threading.Thread(target=stop).start()
