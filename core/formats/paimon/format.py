@@ -61,6 +61,7 @@ from core.model.plan import Plan
 from core.model.references import MAIN, Heads, Line
 from core.model.time_travel import AsOf
 from core.storage.kept_contents import ReadContents
+from core.storage.local_contents import LocalContents
 from core.storage.store import Store
 from core.units import is_true, number, parse_size_bytes
 
@@ -80,6 +81,8 @@ class PaimonFormat(TableFormat):
     """The table's name in the catalog that commits to it, if only that may change the table."""
     memory: ReadContents | None = field(default=None, repr=False)
     """The references that a change has read from the store."""
+    local: LocalContents | None = field(default_factory=LocalContents, repr=False)
+    """The references that this process has read of a table on the local disk; None for changes."""
 
     resolve = staticmethod(time_travel.resolve)
     unwritten = staticmethod(time_travel.unwritten)
@@ -114,7 +117,8 @@ class PaimonFormat(TableFormat):
         return cls(store, PaimonManifests(store), name)
 
     def read_anew(self) -> Self:
-        return dataclasses.replace(self, manifests=PaimonManifests(self.store, is_kept=False), memory=ReadContents())
+        manifests = PaimonManifests(self.store, is_kept=False)
+        return dataclasses.replace(self, manifests=manifests, memory=ReadContents(), local=None)
 
     @classmethod
     def listed(cls, location: str) -> Listing:
@@ -133,7 +137,7 @@ class PaimonFormat(TableFormat):
         return self.name or self.store.location
 
     def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
-        found = references.read(self.store, patience_s=patience_s, gone=gone, memory=self.memory)
+        found = references.read(self.store, patience_s=patience_s, gone=gone, memory=self.memory, local=self.local)
         return dataclasses.replace(found, location=self.location) if self.name else found
 
     def at_time(self, branch: str, time_ms: int) -> AsOf | None:

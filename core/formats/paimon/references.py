@@ -26,6 +26,7 @@ from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, S
 from core.storage.conditional import LOCAL
 from core.storage.file_systems import DirectoryEntry
 from core.storage.kept_contents import ReadContents
+from core.storage.local_contents import LocalContents
 from core.storage.size_limits import HINT
 from core.storage.store import Store
 
@@ -39,7 +40,12 @@ def is_table(store: Store) -> bool:
 
 
 def read(
-    store: Store, *, patience_s: float = 0.0, gone: Collection[str] = (), memory: ReadContents | None = None
+    store: Store,
+    *,
+    patience_s: float = 0.0,
+    gone: Collection[str] = (),
+    memory: ReadContents | None = None,
+    local: LocalContents | None = None,
 ) -> Heads:
     """List and read all references now.
 
@@ -47,17 +53,24 @@ def read(
     in place and a reader can see half of one. The same applies to a file that is listed but not found. If it remains
     listed, it is unreadable, unless the caller has deleted it (`gone`). Without patience, remote snapshots, tags and
     schemas that are listed with the checksum they had come from the local disk; with patience, all that `memory` has.
+    Of a local table, without patience, `local` has the contents of files whose size, inode and times are unchanged.
 
     Directories are listed at the same time on a remote store, but only after the snapshots of their branch were read,
     and branches after those of main: what takes over the files of a snapshot is created before that is deleted.
     """
     references: dict[str, bytes] = {}
-    patience = Patience(store, time.monotonic() + patience_s, gone, patience_s == 0, memory if patience_s > 0 else None)
+    if patience_s > 0 or gone or not store.is_local:
+        local = None
+    memory = memory if patience_s > 0 else None
+    patience = Patience(store, time.monotonic() + patience_s, gone, patience_s == 0, memory, local)
     reader = _Reader(references, patience)
     reader.begin([MAIN])
     main, branches = reader.line(MAIN), branches_of(patience)
     reader.begin(branches)
-    return Heads(store.location, PAIMON, (main, *map(reader.line, branches)), references)
+    found = Heads(store.location, PAIMON, (main, *map(reader.line, branches)), references)
+    if local is not None:
+        local.forget_others(references)
+    return found
 
 
 def branches_of(patience: Patience) -> list[str]:

@@ -1,7 +1,8 @@
 """Read reference files in parallel, and read again those that cannot be right: truncated or listed but not found.
 
 Invariants: a file that was listed but is not found when read was deleted meanwhile only if it is no longer listed. A
-content that was read before is used again only for the MD5 that a listing of this pass shows.
+content that was read before is used again only for the MD5, or the mark of a local file, that a listing of this pass
+shows.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from core.formats.paimon import layout
 from core.storage import kept_contents, presence, time_limits
 from core.storage.conditional import LOCAL
 from core.storage.file_systems import DirectoryEntry
+from core.storage.local_contents import LocalContents
 from core.storage.size_limits import DOCUMENT
 from core.storage.store import Store
 
@@ -34,8 +36,10 @@ class Patience:
     gone: Collection[str] = ()
     keeps: bool = False  # whether the local disk may answer; a change that is being run reads the store itself
     memory: kept_contents.ReadContents | None = None  # what that change has read; without it, all is read
+    local: LocalContents | None = None  # what this process has read of a table on the local disk
+    began_s: float = field(default_factory=time.time)  # epoch seconds
     listed: set[str] = field(default_factory=set)  # paths in the listings of this pass
-    checksums: dict[str, str] = field(default_factory=dict)  # of listed files
+    checksums: dict[str, str] = field(default_factory=dict)  # of listed files; with `local`, their marks
     ahead: dict[str, list[DirectoryEntry] | None] = field(default_factory=dict)
 
     def look_ahead(self, directories: Sequence[str], also: Callable[[], object] = lambda: None) -> None:
@@ -74,18 +78,21 @@ class Patience:
 
     def _noted(self, directory: str, found: list[DirectoryEntry]) -> list[DirectoryEntry]:
         self.listed.update(f"{directory}/{entry.name}" for entry in found)
-        if self.memory is not None or (self.keeps and directory.rpartition("/")[2] in _KEPT):
+        if self.local is not None:
+            self.checksums |= {f"{directory}/{each.name}": each.mark for each in found if each.mark is not None}
+        elif self.memory is not None or (self.keeps and directory.rpartition("/")[2] in _KEPT):
             known = {f"{directory}/{each.name}": each.md5 for each in found if each.md5 is not None}
             self.checksums |= {path: md5 for path, md5 in known.items() if path not in self.gone}
         return found
 
     def contents(self, paths: Sequence[str], most_bytes: int = DOCUMENT) -> dict[str, bytes | SnapscopeError]:
         """Read files; what has the listed checksum that it had when last read comes from memory or the local disk."""
-        urls = {
-            path: path if self.memory is not None else self.store.url(path) for path in paths if path in self.checksums
-        }
-        if not urls:
+        known = [path for path in paths if path in self.checksums]
+        if not known:
             return self.store.read_many(paths, most_bytes)
+        if self.local is not None:
+            return self._local_contents(self.local, paths, known, most_bytes)
+        urls = {path: path if self.memory is not None else self.store.url(path) for path in known}
         keeper = kept_contents if self.memory is None else self.memory
         listed = {url: self.checksums[path] for path, url in urls.items()}
         kept = keeper.find(listed)
@@ -94,6 +101,16 @@ class Patience:
         if new:
             keeper.keep(new, listed)
         return {path: kept[urls[path]] if urls.get(path) in kept else found[path] for path in paths}
+
+    def _local_contents(
+        self, local: LocalContents, paths: Sequence[str], known: Sequence[str], most_bytes: int
+    ) -> dict[str, bytes | SnapscopeError]:
+        listed = {path: self.checksums[path] for path in known}
+        kept = local.find(listed)
+        found = self.store.read_many([path for path in paths if path not in kept], most_bytes)
+        new = {path: content for path, content in found.items() if path in listed and isinstance(content, bytes)}
+        local.keep(new, listed, self.began_s)
+        return {**kept, **found}
 
     def read(
         self, names: Mapping[str, str], parse: Callable[[str, bytes], T]

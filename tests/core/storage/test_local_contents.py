@@ -1,0 +1,142 @@
+"""References of a local table that are not read again: what a page shows is what reading all of them would give."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.formats.paimon import references
+from core.formats.paimon.format import PaimonFormat
+from core.storage import local_contents
+from core.storage.local_contents import LocalContents
+from core.storage.store import Store
+from tests.support.builders import TableBuilder
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> TableBuilder:
+    made = TableBuilder(tmp_path / "orders")
+    for _ in range(4):
+        made.commit([made.file(1_000, rows=10)])
+    made.tag("v1")
+    return made
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Paths that were read from the disk."""
+    paths: list[str] = []
+    from_disk = Store.read_many
+
+    def noted(store: Store, names: Sequence[str], *more: Any) -> Any:
+        paths.extend(names)
+        return from_disk(store, names, *more)
+
+    monkeypatch.setattr(Store, "read_many", noted)
+    return paths
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files count as old at once."""
+    monkeypatch.setattr(local_contents, "SETTLED_S", -3600)
+
+
+@pytest.mark.usefixtures("settled")
+def test_what_is_unchanged_is_not_read_again(table: TableBuilder, read: list[str]) -> None:
+    store, local = Store(str(table.path)), LocalContents()
+    first = references.read(store, local=local)
+    assert "snapshot/snapshot-2" in read
+    read.clear()
+    assert references.read(store, local=local) == first
+    assert {path.partition("/")[2] for path in read} == {"LATEST", "EARLIEST"}
+    read.clear()
+    table.commit([table.file(1_000, rows=10)])
+    assert references.read(store, local=local) == references.read(store)
+    assert read.count("snapshot/snapshot-5") == 2
+    assert read.count("snapshot/snapshot-2") == 1
+
+
+def test_what_changed_shortly_before_is_read_again(table: TableBuilder, read: list[str]) -> None:
+    store, local = Store(str(table.path)), LocalContents()
+    for _ in range(2):
+        references.read(store, local=local)
+    assert read.count("snapshot/snapshot-2") == 2
+    path = table.path / "snapshot" / "snapshot-2"
+    aged = LocalContents()
+    for wait_s, count in ((local_contents.SETTLED_S, 3), (0, 3)):  # it is kept by the read after it has settled
+        time.sleep(max(0.0, path.stat().st_ctime + wait_s + 0.1 - time.time()) if wait_s else 0)
+        references.read(store, local=aged)
+        assert read.count("snapshot/snapshot-2") == count
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("how", ["in place", "by a rename", "by another file of the same time"])
+def test_a_replaced_file_of_the_same_size_is_read(table: TableBuilder, how: str) -> None:
+    store, local = Store(str(table.path)), LocalContents()
+    before = references.read(store, local=local).main.snapshots[1].time_ms
+    path = table.path / "snapshot" / "snapshot-2"
+    content, times = path.read_bytes(), path.stat()
+    other = content.replace(str(before).encode(), str(before + 1).encode())
+    assert len(other) == len(content)
+    time.sleep(0.02)  # the next tick of the clock
+    if how == "in place":
+        path.write_bytes(other)
+    else:
+        path.with_name("new").write_bytes(other)
+        path.with_name("new").replace(path)
+    if how != "by a rename":
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert references.read(store, local=local).main.snapshots[1].time_ms == before + 1
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("seed", range(3))
+def test_after_any_changes_it_is_what_reading_everything_gives(table: TableBuilder, seed: int) -> None:
+    store, local, chance = Store(str(table.path)), LocalContents(), random.Random(seed)
+    below = [table.path / each for each in ("snapshot", "tag", "schema", "consumer")]
+    for step in range(60):
+        there = [path for each in below if each.is_dir() for path in each.iterdir() if "-" in path.name]
+        path = chance.choice(there)
+        match chance.randrange(6):
+            case 0:
+                table.commit([table.file(1_000, rows=10)])
+            case 1:
+                table.tag(f"t{step}")
+            case 2 if path.parent.name != "schema":
+                path.unlink()
+            case 3:
+                path.write_bytes(chance.choice(there).read_bytes())
+            case 4:
+                path.write_bytes(path.read_bytes()[: chance.randrange(200)])
+            case _:
+                chance.choice(there).with_name("x").write_bytes(path.read_bytes())
+                (path.parent / "x").unlink(missing_ok=True)
+        assert references.read(store, local=local) == references.read(store)
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_change_reads_everything(table: TableBuilder, read: list[str]) -> None:
+    opened = PaimonFormat.at(Store(str(table.path)))
+    opened.heads()
+    for of, more in ((opened.read_anew(), {}), (opened, {"patience_s": 0.1}), (opened, {"gone": ("tag/tag-v1",)})):
+        read.clear()
+        of.heads(**more)
+        assert "snapshot/snapshot-2" in read
+
+
+@pytest.mark.usefixtures("settled")
+def test_what_is_gone_is_forgotten(table: TableBuilder) -> None:
+    store, local = Store(str(table.path)), LocalContents()
+    references.read(store, local=local)
+    assert len(local._known) == 6
+    (table.path / "tag" / "tag-v1").unlink()
+    (table.path / "snapshot" / "snapshot-1").unlink()
+    references.read(store, local=local)
+    assert len(local._known) == 4
