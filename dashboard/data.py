@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import pandas as pd
@@ -51,7 +52,9 @@ TOLD_S = 0.1  # interval of progress updates while a history is read
 OTHERS_TTL_S = 60  # for locations other than the open one: a catalog may be slow or unavailable
 KEPT_TABLES = 64
 KEPT_HISTORIES = 8
+KEPT_FILES = 8_000_000  # in histories: see `_weight`
 KEPT_PLANS = 64
+KEPT_ANSWERS = 32  # each has a line for every snapshot
 KEPT_FACTS = 2_000
 JUDGED_MS = 15 * 60_000  # how long a policy's result is reused
 KEPT_LISTS = 6  # each may hold hundreds of thousands of files
@@ -181,10 +184,10 @@ def fingerprint(seen: Heads) -> str:
 
 
 class Shelf(Generic[V]):
-    """An LRU cache shared by all readers of this process."""
+    """An LRU cache shared by all readers of this process: `most` values, or values of that total weight."""
 
-    def __init__(self, most: int) -> None:
-        self._kept: LRUCache[object, V] = LRUCache(most)
+    def __init__(self, most: int, weight: Callable[[V], int] | None = None) -> None:
+        self._kept: LRUCache[object, V] = LRUCache(most, weight and (lambda value: min(weight(value), most)))
         self._lock = threading.Lock()
 
     def get(self, key: object) -> V | None:
@@ -208,23 +211,28 @@ class Shelf(Generic[V]):
             self._kept.clear()
 
 
+def _weight(history: History) -> int:
+    """Estimate what a history takes in memory, in files; the smallest counts, too, as `KEPT_TABLES` are kept."""
+    return max(KEPT_FILES // KEPT_TABLES, len(history.files) + 100 * len(history.heads.references))
+
+
 _tables: Shelf[Table] = Shelf(KEPT_TABLES)
 _read_before: set[str] = set()  # locations whose references the local disk keeps
-_histories: Shelf[History] = Shelf(KEPT_HISTORIES)
+_histories: Shelf[History] = Shelf(KEPT_FILES, _weight)
 _plans: Shelf[Plan] = Shelf(KEPT_PLANS)
-_forecasts: Shelf[Forecast | None] = Shelf(KEPT_HISTORIES)
-_ends: Shelf[Mapping[str, Expiry]] = Shelf(KEPT_HISTORIES)
+_forecasts: Shelf[Forecast | None] = Shelf(KEPT_ANSWERS)
+_ends: Shelf[Mapping[str, Expiry]] = Shelf(KEPT_ANSWERS)
 _natives: Shelf[tuple[Reason, ...]] = Shelf(KEPT_PLANS)
 _files: Shelf[pa.Table] = Shelf(KEPT_LISTS)
 _entries: Shelf[pa.Table] = Shelf(KEPT_LISTS)
 _bounds: Shelf[tuple[Bounds, ...]] = Shelf(KEPT_PLANS)
 _healths: Shelf[Health] = Shelf(KEPT_PLANS)
-_changes: Shelf[CommitChanges] = Shelf(KEPT_HISTORIES)
-_unusual: Shelf[tuple[Attention, ...]] = Shelf(KEPT_HISTORIES)
+_changes: Shelf[CommitChanges] = Shelf(KEPT_HISTORIES)  # each holds its history
+_unusual: Shelf[tuple[Attention, ...]] = Shelf(KEPT_ANSWERS)
 _facts: Shelf[TableFacts] = Shelf(KEPT_FACTS)
 _decisions: Shelf[pd.DataFrame] = Shelf(KEPT_PLANS)
 _shades: Shelf[file_map.Values] = Shelf(KEPT_PLANS)
-_offered: Shelf[Mapping[str, str]] = Shelf(KEPT_HISTORIES)
+_offered: Shelf[Mapping[str, str]] = Shelf(KEPT_ANSWERS)
 
 
 def kept_history(seen: Heads) -> History | None:
@@ -237,24 +245,53 @@ def history(seen: Heads, progress: Progress | None = None) -> History:
     return _histories.of(fingerprint(seen), lambda: _read(seen, progress))
 
 
+@dataclass(slots=True)
+class _SharedRead:
+    """A history that is being read, once for all who wait for it."""
+
+    waiting: time_limits.Waiting[History]
+    told: list[tuple[int, int]]
+    left: threading.Event  # nobody waits for it any more
+    readers: int = 0
+
+
+_shared_reads: dict[str, _SharedRead] = {}
+_shared_reads_lock = threading.Lock()
+
+
 def _read(seen: Heads, progress: Progress | None) -> History:
-    """Read a history in a thread that can be abandoned. `progress` draws, so it runs in the calling thread, and may
-    abort the wait."""
-    opened, told, ended = table(seen.location), list[tuple[int, int]](), threading.Event()
+    """Read a history in a thread that can be abandoned, or wait for one who reads the same. `progress` draws, so it
+    runs in the calling thread, and may abort the wait."""
+    key, opened = fingerprint(seen), table(seen.location)
+    with _shared_reads_lock:
+        shared = _shared_reads.get(key)
+        if shared is None or shared.waiting.done.is_set():
+            shared = _shared_reads[key] = _begin(opened, seen)
+        shared.readers += 1
+    try:
+        while not shared.waiting.wait(TOLD_S):
+            if progress is not None and shared.told:
+                progress(*shared.told[-1])
+    finally:
+        with _shared_reads_lock:
+            shared.readers -= 1
+            if not shared.readers:
+                shared.left.set()
+                if _shared_reads.get(key) is shared:
+                    del _shared_reads[key]
+    return shared.waiting.outcome()
+
+
+def _begin(opened: Table, seen: Heads) -> _SharedRead:
+    told, left = list[tuple[int, int]](), threading.Event()
 
     def tell(done: int, total: int) -> None:
         told[:] = [(done, total)]
-        if ended.is_set():
+        if left.is_set():
             raise InterruptedError
 
     waiting = time_limits.begin(seen.location, time_limits.call_s(), lambda: opened.history(seen, tell))
-    try:
-        while not waiting.wait(TOLD_S):
-            if progress is not None and told:
-                progress(*told[-1])
-    finally:
-        ended.set()
-    return waiting.outcome()
+    return _SharedRead(waiting, told, left)
 
 
 def has_moved_on(read: History) -> bool:
