@@ -7,19 +7,16 @@ old answer. Nothing here draws, and no error is caught; pages show errors in one
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
-from cachetools import LRUCache
 
 from core import catalog as warehouses
 from core import settings_file
-from core.analysis import file_map
+from core.analysis import file_map, file_tree
 from core.analysis import inspection as contents
 from core.analysis.commit_changes import CommitChanges
 from core.analysis.expiration_dates import expiries
@@ -38,17 +35,16 @@ from core.model.references import Heads, Line
 from core.model.time_travel import AsOf
 from core.storage import time_limits
 from core.table import Table, open_table
-from dashboard import words
+from dashboard import history_reads, words
 from dashboard.formatting import language
-from dashboard.view_models import rows, version_picker
+from dashboard.history_reads import Progress
+from dashboard.shelf import Shelf
+from dashboard.view_models import commit_days, rows, version_picker
 from dashboard.view_models.home import TableFacts, table_facts
 
-Progress = Callable[[int, int], None]
 T = TypeVar("T")
-V = TypeVar("V")
 
 LISTING_TTL_S = 5
-TOLD_S = 0.1  # interval of progress updates while a history is read
 OTHERS_TTL_S = 60  # for locations other than the open one: a catalog may be slow or unavailable
 KEPT_TABLES = 64
 KEPT_HISTORIES = 8
@@ -175,40 +171,19 @@ def find(listing: Warehouse, title: str) -> TableRef:
 
 
 def fingerprint(seen: Heads) -> str:
-    """Compute SHA-256 over the location and the content of all references."""
+    """Compute SHA-256 over the location and the content of all references, once for each reading of them."""
+    kept = _fingerprints.get(id(seen))
+    if kept is None or kept[0] is not seen:  # while it is kept, no other object has its id
+        kept = _fingerprints.put(id(seen), (seen, _digest(seen)))
+    return kept[1]
+
+
+def _digest(seen: Heads) -> str:
     digest = hashlib.sha256(seen.location.encode())
     for path, content in sorted(seen.references.items()):
         digest.update(f"\0{path}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
-
-
-class Shelf(Generic[V]):
-    """An LRU cache shared by all readers of this process: `most` values, or values of that total weight."""
-
-    def __init__(self, most: int, weight: Callable[[V], int] | None = None) -> None:
-        self._kept: LRUCache[object, V] = LRUCache(most, weight and (lambda value: min(weight(value), most)))
-        self._lock = threading.Lock()
-
-    def get(self, key: object) -> V | None:
-        with self._lock:
-            return self._kept.get(key)
-
-    def of(self, key: object, make: Callable[[], V]) -> V:
-        """Return the cached value of a key, or make it now without blocking other keys."""
-        with self._lock:
-            if key in self._kept:
-                return self._kept[key]
-        return self.put(key, make())
-
-    def put(self, key: object, value: V) -> V:
-        with self._lock:
-            self._kept[key] = value
-        return value
-
-    def clear(self) -> None:
-        with self._lock:
-            self._kept.clear()
 
 
 def _weight(history: History) -> int:
@@ -217,6 +192,7 @@ def _weight(history: History) -> int:
 
 
 _tables: Shelf[Table] = Shelf(KEPT_TABLES)
+_fingerprints: Shelf[tuple[Heads, str]] = Shelf(KEPT_HISTORIES)
 _read_before: set[str] = set()  # locations whose references the local disk keeps
 _histories: Shelf[History] = Shelf(KEPT_FILES, _weight)
 _plans: Shelf[Plan] = Shelf(KEPT_PLANS)
@@ -224,6 +200,7 @@ _forecasts: Shelf[Forecast | None] = Shelf(KEPT_ANSWERS)
 _ends: Shelf[Mapping[str, Expiry]] = Shelf(KEPT_ANSWERS)
 _natives: Shelf[tuple[Reason, ...]] = Shelf(KEPT_PLANS)
 _files: Shelf[pa.Table] = Shelf(KEPT_LISTS)
+_levels: Shelf[tuple[pa.Table, pa.Table]] = Shelf(KEPT_LISTS)
 _entries: Shelf[pa.Table] = Shelf(KEPT_LISTS)
 _bounds: Shelf[tuple[Bounds, ...]] = Shelf(KEPT_PLANS)
 _healths: Shelf[Health] = Shelf(KEPT_PLANS)
@@ -233,6 +210,8 @@ _facts: Shelf[TableFacts] = Shelf(KEPT_FACTS)
 _decisions: Shelf[pd.DataFrame] = Shelf(KEPT_PLANS)
 _shades: Shelf[file_map.Values] = Shelf(KEPT_PLANS)
 _offered: Shelf[Mapping[str, str]] = Shelf(KEPT_ANSWERS)
+_days: Shelf[Mapping[str, int]] = Shelf(KEPT_ANSWERS)
+_tag_rows: Shelf[pd.DataFrame] = Shelf(KEPT_ANSWERS)
 
 
 def kept_history(seen: Heads) -> History | None:
@@ -242,56 +221,9 @@ def kept_history(seen: Heads) -> History | None:
 
 def history(seen: Heads, progress: Progress | None = None) -> History:
     """Return the history of exactly these references, reading it if needed."""
-    return _histories.of(fingerprint(seen), lambda: _read(seen, progress))
-
-
-@dataclass(slots=True)
-class _SharedRead:
-    """A history that is being read, once for all who wait for it."""
-
-    waiting: time_limits.Waiting[History]
-    told: list[tuple[int, int]]
-    left: threading.Event  # nobody waits for it any more
-    readers: int = 0
-
-
-_shared_reads: dict[str, _SharedRead] = {}
-_shared_reads_lock = threading.Lock()
-
-
-def _read(seen: Heads, progress: Progress | None) -> History:
-    """Read a history in a thread that can be abandoned, or wait for one who reads the same. `progress` draws, so it
-    runs in the calling thread, and may abort the wait."""
-    key, opened = fingerprint(seen), table(seen.location)
-    with _shared_reads_lock:
-        shared = _shared_reads.get(key)
-        if shared is None or shared.waiting.done.is_set():
-            shared = _shared_reads[key] = _begin(opened, seen)
-        shared.readers += 1
-    try:
-        while not shared.waiting.wait(TOLD_S):
-            if progress is not None and shared.told:
-                progress(*shared.told[-1])
-    finally:
-        with _shared_reads_lock:
-            shared.readers -= 1
-            if not shared.readers:
-                shared.left.set()
-                if _shared_reads.get(key) is shared:
-                    del _shared_reads[key]
-    return shared.waiting.outcome()
-
-
-def _begin(opened: Table, seen: Heads) -> _SharedRead:
-    told, left = list[tuple[int, int]](), threading.Event()
-
-    def tell(done: int, total: int) -> None:
-        told[:] = [(done, total)]
-        if left.is_set():
-            raise InterruptedError
-
-    waiting = time_limits.begin(seen.location, time_limits.call_s(), lambda: opened.history(seen, tell))
-    return _SharedRead(waiting, told, left)
+    return _histories.of(
+        fingerprint(seen), lambda: history_reads.read(fingerprint(seen), table(seen.location), seen, progress)
+    )
 
 
 def has_moved_on(read: History) -> bool:
@@ -350,6 +282,17 @@ def offered(seen: Heads, zone: str, now_ms: int, line: Line | None = None) -> Ma
     return _offered.of(key, lambda: version_picker.offered(seen, zone, now_ms, line))
 
 
+def days(seen: Heads, zone: str, line: Line | None = None) -> Mapping[str, int]:
+    """Return the number of commits of each day that has any, cached."""
+    return _days.of((fingerprint(seen), zone, line and line.branch), lambda: commit_days.days(seen, zone, line))
+
+
+def tag_rows(line: Line, known: History | None, seen: Heads, zone: str, now_ms: int) -> pd.DataFrame:
+    """Return the rows of a branch's tags, with their costs if the history is known; not to be changed."""
+    key = (fingerprint(seen), line.branch, known is None, zone, now_ms, language.chosen())
+    return _tag_rows.of(key, lambda: rows.tags(line, known, zone, now_ms))
+
+
 def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:
     """Return what the next commit to a branch expires automatically, and what that breaks; cached."""
     key = (fingerprint(known.heads), now_ms, branch)
@@ -372,6 +315,16 @@ def files(known: History, point: AsOf) -> pa.Table:
     key = (fingerprint(known.heads), point.point)
     order = [("bytes", "descending"), ("path", "ascending")]
     return _files.of(key, lambda: known.files_at(known.require(point.point)).sort_by(order))
+
+
+def level(known: History, point: AsOf, folder: str) -> tuple[pa.Table, pa.Table]:
+    """Return the current files of a version in a folder and below it, and its direct contents; cached."""
+
+    def found() -> tuple[pa.Table, pa.Table]:
+        inside = file_tree.below(files(known, point), folder)
+        return inside, file_tree.level(inside, folder)
+
+    return _levels.of((fingerprint(known.heads), point.point, folder), found)
 
 
 def manifests(known: History, point: AsOf) -> pa.Table:

@@ -98,13 +98,13 @@ def _entry(each: os.DirEntry[str]) -> DirectoryEntry | None:
             return DirectoryEntry(each.name, 0, False, found.st_mtime)
         is_dir = stat.S_ISDIR(target.st_mode)
         return DirectoryEntry(each.name, None if is_dir else target.st_size, is_dir, found.st_mtime)
-    mark = f"{found.st_size} {found.st_ino} {found.st_mtime_ns} {found.st_ctime_ns}"
+    mark = f"{found.st_size} {found.st_ino} {found.st_mtime} {found.st_ctime}"
     return DirectoryEntry(each.name, found.st_size, False, found.st_mtime, None, mark)
 
 
 def changed_s(mark: str) -> float:
     """Return when a file with this mark last changed, in epoch seconds by the clock of its disk."""
-    return int(mark.rpartition(" ")[2]) / 1e9
+    return float(mark.rpartition(" ")[2])
 
 
 def _bounded(handle: int, most_bytes: int, expected: int, *, is_part: bool) -> bytes:

@@ -3,13 +3,11 @@ text, so it is read, echoed and linked like one that was typed."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import streamlit as st
 
-from core.model.references import Heads, Line
 from dashboard import words
 from dashboard.formatting import language, units
 
@@ -22,16 +20,8 @@ _draw = st.components.v2.component(
 )
 
 
-def days(heads: Heads, zone: str, line: Line | None = None) -> Counter[str]:
-    """Count the commits of each day, as `2026-11-24` in the reader's zone: of all branches, or of one line."""
-    lines = heads.lines if line is None else (line,)
-    moments = {(of.id, of.time_ms) for each in lines for of in (*each.snapshots, *(tag.snapshot for tag in each.tags))}
-    found = (units.when(time_ms, zone) for _id, time_ms in moments)
-    return Counter(at.date().isoformat() for at in found if at is not None)
-
-
 def draw(
-    key: str, found: Counter[str], zone: str, now_ms: int, chosen_ms: int | None, choose: Callable[[str], None]
+    key: str, found: Mapping[str, int], zone: str, now_ms: int, chosen_ms: int | None, choose: Callable[[str], None]
 ) -> None:
     """Draw the button that opens it, at the day of the chosen version; `choose` receives a day with its time."""
     if not found:

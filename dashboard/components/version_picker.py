@@ -89,7 +89,7 @@ def pick(
             )
             of = line if heads.capabilities.branches_are_directories else None
             calendar.draw(
-                f"calendar.{box}", calendar.days(heads, zone, of), zone, now_ms, _time_ms(heads, text, line), choose
+                f"calendar.{box}", loading.days(heads, zone, of), zone, now_ms, _time_ms(heads, text, line), choose
             )
         if text is None:
             st.html(markup.picked("" if placeholder else words.DETAIL_NONE))  # the box says what none means

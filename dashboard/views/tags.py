@@ -33,7 +33,7 @@ def draw() -> None:
     line = opened.heads.line(branch) or opened.heads.main
     chosen = None
     if line.tags:
-        chosen = _chosen(line, rows.tags(line, history, opened.zone, opened.now_ms), opened)
+        chosen = _chosen(line, loading.tag_rows(line, history, opened.heads, opened.zone, opened.now_ms), opened)
     else:
         earliest = line.earliest
         horizon = earliest.time_ms if earliest else None

@@ -81,7 +81,9 @@ def is_text(name: str) -> bool:
 
 def shown(name: str) -> str:
     """Return a name as text. Non-UTF-8 bytes are escaped; such a file is read and kept but cannot be addressed here."""
-    return name if name.isascii() or is_text(name) else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if name.isascii() or is_text(name):
+        return name
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def bucket_dir(bucket: int) -> str:

@@ -14,9 +14,10 @@ from itertools import pairwise
 
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
+from core.formats.paimon.read.branches import branches_of
 from core.formats.paimon.read.hints import number
 from core.formats.paimon.read.lagging_reads import Patience
-from core.formats.paimon.references import branches_of, schema_of, snapshot_of
+from core.formats.paimon.references import schema_of, snapshot_of
 from core.formats.paimon.time_travel import searched
 from core.messages import told
 from core.model.references import MAIN, Snapshot

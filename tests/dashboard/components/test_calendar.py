@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from core.table import open_table
-from dashboard.components import calendar
+from dashboard.view_models import commit_days
 from tests.support.builders import DAY_MS, START_MS, TableBuilder
 from tests.support.dashboard.pages import Open
 
@@ -18,8 +18,8 @@ def test_days_that_have_commits_are_those_of_the_readers_zone(tmp_path: Path, op
         made.commit([made.file(1)], time_ms=time_ms)
     made.tag("v1", 2)  # another name of the same commit
     heads = open_table(str(made.root)).heads()
-    assert calendar.days(heads, "UTC") == {"2026-01-01": 3, "2026-01-03": 1}
-    assert calendar.days(heads, "Asia/Tokyo") == {"2026-01-01": 2, "2026-01-02": 1, "2026-01-03": 1}
+    assert commit_days.days(heads, "UTC") == {"2026-01-01": 3, "2026-01-03": 1}
+    assert commit_days.days(heads, "Asia/Tokyo") == {"2026-01-01": 2, "2026-01-02": 1, "2026-01-03": 1}
     page = open_page("asof", tmp_path, table="shop.orders", point="3", tz="Asia/Tokyo")
     [given] = [json.loads(each.proto.json) for each in page.test.get("bidi_component") if '"days"' in each.proto.json]
     assert (given["first"], given["chosen"]) == ("2026-01-01", "2026-01-02")

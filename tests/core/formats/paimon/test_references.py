@@ -271,13 +271,6 @@ def test_half_a_character_is_no_text(table: TableBuilder, kind: str) -> None:
     assert read(table.root).main.unreadable == ()
 
 
-def test_a_branch_whose_name_is_no_text_is_refused(table: TableBuilder) -> None:
-    table.branch("x", "v")
-    os.rename(table.root / "branch/branch-x", os.fsencode(table.root / "branch") + b"/branch-\xff")
-    with pytest.raises(Corrupt, match="branch"):
-        read(table.root)
-
-
 # damaged -------------------------------------------------------------------------------------------------------------
 
 
@@ -614,13 +607,6 @@ def test_branches_are_lines_of_their_own(table: TableBuilder) -> None:
     assert [tag.name for tag in found.lines[1].tags] == ["v"]
     assert found.lines[2].latest is None
     assert "branch/branch-dev/tag/tag-v" in found.references
-
-
-def test_files_beside_branches_are_no_branches(table: TableBuilder) -> None:
-    (table.root / "branch").mkdir()
-    (table.root / "branch/branch-file").write_bytes(b"")
-    (table.root / "branch/other").mkdir()
-    assert [line.branch for line in read(table.root).lines] == ["main"]
 
 
 def test_a_branch_whose_name_has_a_slash(table: TableBuilder) -> None:
