@@ -10,8 +10,7 @@ import datetime as dt
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.credentials import masked
 from core.errors import Corrupt, ErrorCode, Unsupported
@@ -24,8 +23,7 @@ _MARKS = ("ino", "mtime", "created", "ETag", "etag", "LastModified", "last_modif
 _OUT_OF_RANGE = re.compile("(?i)range|416")
 
 
-@dataclass(frozen=True, slots=True)
-class DirectoryEntry:
+class DirectoryEntry(NamedTuple):
     """One directory entry. `size` is in bytes, None for directories; `modified_s` is epoch seconds, `md5` the checksum
     of the content, where known; `mark` all that a listing shows of a file and that changes with its content."""
 

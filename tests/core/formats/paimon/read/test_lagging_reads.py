@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Collection
@@ -87,8 +86,8 @@ def with_checksums(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None
     def ls(store: Store, relative: str = "") -> list[DirectoryEntry]:
         found = listed(store, relative)
         return [
-            each if each.is_dir else dataclasses.replace(
-                each, md5=hashlib.md5((table.root / relative / each.name).read_bytes()).hexdigest()
+            each if each.is_dir else each._replace(
+                md5=hashlib.md5((table.root / relative / each.name).read_bytes()).hexdigest()
             )
             for each in found
         ]  # fmt: skip
