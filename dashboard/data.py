@@ -48,6 +48,7 @@ LISTING_TTL_S = 5
 OTHERS_TTL_S = 60  # for locations other than the open one: a catalog may be slow or unavailable
 KEPT_TABLES = 64
 KEPT_HISTORIES = 8
+KEPT_OF_ONE_TABLE = 3  # every commit makes another history
 KEPT_FILES = 8_000_000  # in histories: see `_weight`
 KEPT_PLANS = 64
 KEPT_ANSWERS = 32  # each has a line for every snapshot
@@ -195,6 +196,7 @@ _tables: Shelf[Table] = Shelf(KEPT_TABLES)
 _fingerprints: Shelf[tuple[Heads, str]] = Shelf(KEPT_HISTORIES)
 _read_before: set[str] = set()  # locations whose references the local disk keeps
 _histories: Shelf[History] = Shelf(KEPT_FILES, _weight)
+_recent: Shelf[tuple[str, ...]] = Shelf(KEPT_TABLES)  # fingerprints of a location's histories, the newest last
 _plans: Shelf[Plan] = Shelf(KEPT_PLANS)
 _forecasts: Shelf[Forecast | None] = Shelf(KEPT_ANSWERS)
 _ends: Shelf[Mapping[str, Expiry]] = Shelf(KEPT_ANSWERS)
@@ -221,9 +223,14 @@ def kept_history(seen: Heads) -> History | None:
 
 def history(seen: Heads, progress: Progress | None = None) -> History:
     """Return the history of exactly these references, reading it if needed."""
-    return _histories.of(
-        fingerprint(seen), lambda: history_reads.read(fingerprint(seen), table(seen.location), seen, progress)
-    )
+    key = fingerprint(seen)
+    found = _histories.of(key, lambda: history_reads.read(key, table(seen.location), seen, progress))
+    earlier = _recent.get(seen.location) or ()
+    if key not in earlier:
+        recent = _recent.put(seen.location, (*earlier, key)[-KEPT_OF_ONE_TABLE:])
+        for old in set(earlier).difference(recent):
+            _histories.drop(old)
+    return found
 
 
 def has_moved_on(read: History) -> bool:
@@ -289,7 +296,8 @@ def days(seen: Heads, zone: str, line: Line | None = None) -> Mapping[str, int]:
 
 def tag_rows(line: Line, known: History | None, seen: Heads, zone: str, now_ms: int) -> pd.DataFrame:
     """Return the rows of a branch's tags, with their costs if the history is known; not to be changed."""
-    key = (fingerprint(seen), line.branch, known is None, zone, now_ms, language.chosen())
+    read = None if known is None else tuple(known.incomplete)
+    key = (fingerprint(seen), line.branch, read, zone, now_ms, language.chosen())
     return _tag_rows.of(key, lambda: rows.tags(line, known, zone, now_ms))
 
 

@@ -35,7 +35,7 @@ def read(key: str, opened: Table, seen: Heads, progress: Progress | None) -> His
     the one that reads it already. `progress` draws, so it runs in the calling thread, and may abort the wait."""
     with _shared_reads_lock:
         shared = _shared_reads.get(key)
-        if shared is None or shared.waiting.done.is_set():
+        if shared is None or (shared.waiting.done.is_set() and shared.waiting.error is not None):
             shared = _shared_reads[key] = _begin(opened, seen)
         shared.readers += 1
     try:

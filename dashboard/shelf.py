@@ -34,6 +34,10 @@ class Shelf(Generic[V]):
             self._kept[key] = value
         return value
 
+    def drop(self, key: object) -> None:
+        with self._lock:
+            self._kept.pop(key, None)
+
     def clear(self) -> None:
         with self._lock:
             self._kept.clear()

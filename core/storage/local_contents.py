@@ -1,8 +1,9 @@
 """Contents of small local files in memory, for as long as listings show what they showed before the file was read.
 
 Invariant: a content is returned only for the mark of `local_disk.ls` (size, inode, times) of a listing made just now,
-so it is what a read would return. A file that had changed shortly before its listing is read each time: another change
-of the same size in the same tick of the disk's clock would show the same mark.
+and kept only if the file had that mark before and after it was read, so it is what a read would return. Two kinds of
+files are read each time: those that had changed shortly before their listing, because another change of the same size
+in the same tick of the disk's clock would show the same mark, and those on disks whose marks do not tell every change.
 """
 
 from __future__ import annotations
@@ -11,26 +12,33 @@ from collections.abc import Container, Mapping
 
 from core.storage import local_disk
 
-SETTLED_S = 5.0  # longer than a tick of any clock of a file system, and than clocks of a network differ
+SETTLED_S = 5.0  # longer than a tick of any disk's clock
 
 
 class LocalContents:
-    """Contents of the files of one table."""
+    """Contents of the files of one table, in the directory `root`. Several threads may use it at the same time."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: str) -> None:
         self._known: dict[str, tuple[str, bytes]] = {}
+        self._root = root
+        self._tell: dict[str, bool] = {}  # directories, and whether marks tell changes there
 
     def find(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
-        """Return the kept contents by path; `wanted` has the mark that the listing shows for each."""
+        """Return the kept contents by path below the root; `wanted` has the mark that the listing shows for each."""
         known = ((path, mark, self._known.get(path)) for path, mark in wanted.items())
         return {path: kept[1] for path, mark, kept in known if kept is not None and kept[0] == mark}
 
     def keep(self, contents: Mapping[str, bytes], listed: Mapping[str, str], listed_s: float) -> None:
         """Keep what was read after a listing at `listed_s`, in epoch seconds, that showed the marks `listed`."""
-        settled = {path for path in contents if local_disk.changed_s(listed[path]) < listed_s - SETTLED_S}
-        self._known |= {path: (listed[path], contents[path]) for path in settled}
+        settled = [path for path in contents if local_disk.changed_s(listed[path]) < listed_s - SETTLED_S]
+        for directory in {path.rpartition("/")[0] for path in settled}.difference(self._tell):
+            self._tell[directory] = local_disk.marks_tell_changes(f"{self._root}/{directory}")
+        told = [path for path in settled if self._tell[path.rpartition("/")[0]]]
+        same = [path for path in told if local_disk.mark_of(f"{self._root}/{path}") == listed[path]]
+        self._known |= {path: (listed[path], contents[path]) for path in same}
 
     def forget_others(self, paths: Container[str]) -> None:
         """Forget all but these."""
-        for path in [path for path in self._known if path not in paths]:
-            self._known.pop(path, None)
+        for path in list(self._known):  # in one step: other threads may be adding some
+            if path not in paths:
+                self._known.pop(path, None)

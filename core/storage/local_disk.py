@@ -19,6 +19,7 @@ from core.storage.file_systems import DirectoryEntry, TooLarge, no_directory
 from core.storage.size_limits import DOCUMENT
 
 _AT_ONCE = 1 << 20  # bytes
+_OWN_DISKS = frozenset({"btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"})
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 _KINDS = (
     (stat.S_ISFIFO, told("a named pipe")),
@@ -98,13 +99,39 @@ def _entry(each: os.DirEntry[str]) -> DirectoryEntry | None:
             return DirectoryEntry(each.name, 0, False, found.st_mtime)
         is_dir = stat.S_ISDIR(target.st_mode)
         return DirectoryEntry(each.name, None if is_dir else target.st_size, is_dir, found.st_mtime)
-    mark = f"{found.st_size} {found.st_ino} {found.st_mtime} {found.st_ctime}"
-    return DirectoryEntry(each.name, found.st_size, False, found.st_mtime, None, mark)
+    return DirectoryEntry(each.name, found.st_size, False, found.st_mtime, None, _mark(found))
+
+
+def _mark(found: os.stat_result) -> str:
+    return f"{found.st_size} {found.st_ino} {found.st_mtime} {found.st_ctime}"
+
+
+def mark_of(path: str) -> str | None:
+    """Return the mark that a listing shows for a file; None if it is gone or another kind of entry."""
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return _mark(found) if stat.S_ISREG(found.st_mode) else None
 
 
 def changed_s(mark: str) -> float:
     """Return when a file with this mark last changed, in epoch seconds by the clock of its disk."""
     return float(mark.rpartition(" ")[2])
+
+
+def marks_tell_changes(path: str) -> bool:
+    """Return whether every change of a file below a directory changes its mark: on this machine's own disks. Network
+    file systems show attributes that may be a minute old, and some others have no time of their own for changes."""
+    try:
+        device = os.stat(path).st_dev
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as lines:
+            mounts = [line.split() for line in lines]
+    except OSError:  # another system, or the directory is gone
+        return False
+    number = f"{os.major(device)}:{os.minor(device)}"
+    kinds = {fields[fields.index("-") + 1] for fields in mounts if fields[2] == number}
+    return bool(kinds) and kinds <= _OWN_DISKS
 
 
 def _bounded(handle: int, most_bytes: int, expected: int, *, is_part: bool) -> bytes:

@@ -36,3 +36,14 @@ def test_tags_folders_and_days_are_those_of_the_current_references(tmp_path: Pat
             (len(inside), level["name"].to_pylist(), sorted(tags["name"]), sum(data.days(heads, "UTC").values()))
         )
     assert seen == [(1, ["dt=a"], ["a"], 1), (2, ["dt=a", "dt=b"], ["a", "b"], 2)]
+
+
+def test_earlier_histories_of_a_table_make_room(tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "orders")
+    opened, seen = open_table(str(table.path)), []
+    for _ in range(data.KEPT_OF_ONE_TABLE + 2):
+        table.commit([table.file(1_000, rows=10)])
+        seen.append(opened.heads())
+        data.history(seen[-1])
+    kept = [data.kept_history(heads) is not None for heads in seen]
+    assert kept == [False] * 2 + [True] * data.KEPT_OF_ONE_TABLE

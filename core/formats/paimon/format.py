@@ -81,7 +81,7 @@ class PaimonFormat(TableFormat):
     """The table's name in the catalog that commits to it, if only that may change the table."""
     memory: ReadContents | None = field(default=None, repr=False)
     """The references that a change has read from the store."""
-    local: LocalContents | None = field(default_factory=LocalContents, repr=False)
+    local: LocalContents | None = field(default=None, repr=False)
     """The references that this process has read of a table on the local disk; None for changes."""
 
     resolve = staticmethod(time_travel.resolve)
@@ -108,13 +108,13 @@ class PaimonFormat(TableFormat):
 
     @classmethod
     def at(cls, store: Store) -> PaimonFormat:
-        return cls(store, PaimonManifests(store))
+        return cls(store, PaimonManifests(store), local=LocalContents(store.root))
 
     @classmethod
     def opened(cls, location: str) -> PaimonFormat:
         """Open a table by its name in a catalog."""
         store, name = _catalogs().opened(location)
-        return cls(store, PaimonManifests(store), name)
+        return cls(store, PaimonManifests(store), name, local=LocalContents(store.root))
 
     def read_anew(self) -> Self:
         manifests = PaimonManifests(self.store, is_kept=False)

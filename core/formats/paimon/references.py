@@ -65,13 +65,14 @@ def read(
     memory = memory if patience_s > 0 else None
     patience = Patience(store, time.monotonic() + patience_s, gone, patience_s == 0, memory, local)
     reader = _Reader(references, patience)
-    reader.begin([MAIN])
-    main, branches = reader.line(MAIN), branches_of(patience)
-    reader.begin(branches)
-    found = Heads(store.location, PAIMON, (main, *map(reader.line, branches)), references)
-    if local is not None:
-        local.forget_others(references)
-    return found
+    try:
+        reader.begin([MAIN])
+        main, branches = reader.line(MAIN), branches_of(patience)
+        reader.begin(branches)
+        return Heads(store.location, PAIMON, (main, *map(reader.line, branches)), references)
+    finally:
+        if local is not None:
+            local.forget_others(patience.listed)
 
 
 class _Reader:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 
 from core.formats.paimon import references
 from core.formats.paimon.format import PaimonFormat
-from core.storage import local_contents
+from core.storage import local_contents, local_disk
 from core.storage.local_contents import LocalContents
 from core.storage.store import Store
 from tests.support.builders import TableBuilder
@@ -50,12 +52,12 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("settled")
 def test_what_is_unchanged_is_not_read_again(table: TableBuilder, read: list[str]) -> None:
-    store, local = Store(str(table.path)), LocalContents()
+    store, local = Store(str(table.path)), LocalContents(str(table.path))
     first = references.read(store, local=local)
     assert "snapshot/snapshot-2" in read
     read.clear()
     assert references.read(store, local=local) == first
-    assert {path.partition("/")[2] for path in read} == {"LATEST", "EARLIEST"}
+    assert {path.partition("/")[2] for path in read} == {"LATEST", "EARLIEST"}  # hints are read each time
     read.clear()
     table.commit([table.file(1_000, rows=10)])
     assert references.read(store, local=local) == references.read(store)
@@ -64,12 +66,12 @@ def test_what_is_unchanged_is_not_read_again(table: TableBuilder, read: list[str
 
 
 def test_what_changed_shortly_before_is_read_again(table: TableBuilder, read: list[str]) -> None:
-    store, local = Store(str(table.path)), LocalContents()
+    store, local = Store(str(table.path)), LocalContents(str(table.path))
     for _ in range(2):
         references.read(store, local=local)
     assert read.count("snapshot/snapshot-2") == 2
     path = table.path / "snapshot" / "snapshot-2"
-    aged = LocalContents()
+    aged = LocalContents(str(table.path))
     for wait_s, count in ((local_contents.SETTLED_S, 3), (0, 3)):  # it is kept by the read after it has settled
         time.sleep(max(0.0, path.stat().st_ctime + wait_s + 0.1 - time.time()) if wait_s else 0)
         references.read(store, local=aged)
@@ -79,7 +81,7 @@ def test_what_changed_shortly_before_is_read_again(table: TableBuilder, read: li
 @pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize("how", ["in place", "by a rename", "by another file of the same time"])
 def test_a_replaced_file_of_the_same_size_is_read(table: TableBuilder, how: str) -> None:
-    store, local = Store(str(table.path)), LocalContents()
+    store, local = Store(str(table.path)), LocalContents(str(table.path))
     before = references.read(store, local=local).main.snapshots[1].time_ms
     path = table.path / "snapshot" / "snapshot-2"
     content, times = path.read_bytes(), path.stat()
@@ -99,7 +101,7 @@ def test_a_replaced_file_of_the_same_size_is_read(table: TableBuilder, how: str)
 @pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize("seed", range(3))
 def test_after_any_changes_it_is_what_reading_everything_gives(table: TableBuilder, seed: int) -> None:
-    store, local, chance = Store(str(table.path)), LocalContents(), random.Random(seed)
+    store, local, chance = Store(str(table.path)), LocalContents(str(table.path)), random.Random(seed)
     below = [table.path / each for each in ("snapshot", "tag", "schema", "consumer")]
     for step in range(60):
         there = [path for each in below if each.is_dir() for path in each.iterdir() if "-" in path.name]
@@ -133,10 +135,84 @@ def test_a_change_reads_everything(table: TableBuilder, read: list[str]) -> None
 
 @pytest.mark.usefixtures("settled")
 def test_what_is_gone_is_forgotten(table: TableBuilder) -> None:
-    store, local = Store(str(table.path)), LocalContents()
+    store, local = Store(str(table.path)), LocalContents(str(table.path))
     references.read(store, local=local)
     assert len(local._known) == 6
     (table.path / "tag" / "tag-v1").unlink()
     (table.path / "snapshot" / "snapshot-1").unlink()
     references.read(store, local=local)
     assert len(local._known) == 4
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_file_of_another_directory_of_that_name_is_not_kept(
+    table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Directories that are swapped leave the marks of their files as they are."""
+    tags, other = table.path / "tag", table.path / "tag.new"
+    table.tag("v2")
+    other.mkdir()
+    for name, source in (("tag-v1", "tag-v2"), ("tag-v2", "tag-v1")):
+        (other / name).write_bytes((tags / source).read_bytes())
+    store, listed = Store(str(table.path)), Store.ls_if_there
+
+    def swapped(store: Store, relative: str = "") -> Any:
+        found = listed(store, relative)
+        if relative == "tag":
+            swap()
+        return found
+
+    def swap() -> None:
+        tags.rename(table.path / "aside")
+        other.rename(tags)
+        (table.path / "aside").rename(other)
+
+    local = LocalContents(str(table.path))
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "ls_if_there", swapped)
+        references.read(store, local=local)
+    swap()
+    assert references.read(store, local=local) == references.read(store)
+
+
+@pytest.mark.usefixtures("settled")
+def test_on_other_disks_everything_is_read(
+    table: TableBuilder, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_disk, "_OWN_DISKS", frozenset())
+    store = Store(str(table.path))
+    local = LocalContents(str(table.path))
+    for _ in range(2):
+        references.read(store, local=local)
+    assert read.count("snapshot/snapshot-2") == 2
+
+
+@pytest.mark.usefixtures("settled")
+def test_many_threads_read_one_table(table: TableBuilder) -> None:
+    """Its directories change all the time, so that each thread adds and forgets."""
+    store, ended, wrong = Store(str(table.path)), threading.Event(), list[BaseException]()
+    local = LocalContents(str(table.path))
+    before = sys.getswitchinterval()
+
+    def ask() -> None:
+        try:
+            while not ended.is_set():
+                references.read(store, local=local)
+        except BaseException as error:  # noqa: BLE001 - it is told below
+            wrong.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for number in range(60):
+            table.tag(f"t{number}")
+            (table.path / "tag" / f"tag-t{number - 3}").unlink(missing_ok=True)
+            time.sleep(0.01)
+    finally:
+        sys.setswitchinterval(before)
+        ended.set()
+        for thread in threads:
+            thread.join(60)
+    assert wrong == []

@@ -79,7 +79,9 @@ class Patience:
     def _noted(self, directory: str, found: list[DirectoryEntry]) -> list[DirectoryEntry]:
         self.listed.update(f"{directory}/{entry.name}" for entry in found)
         if self.local is not None:
-            self.checksums |= {f"{directory}/{each.name}": each.mark for each in found if each.mark is not None}
+            if directory.rpartition("/")[2] in _KEPT:  # all but hints, whose names have no number
+                marks = {f"{directory}/{each.name}": each.mark for each in found if "-" in each.name}
+                self.checksums |= {path: mark for path, mark in marks.items() if mark is not None}
         elif self.memory is not None or (self.keeps and directory.rpartition("/")[2] in _KEPT):
             known = {f"{directory}/{each.name}": each.md5 for each in found if each.md5 is not None}
             self.checksums |= {path: md5 for path, md5 in known.items() if path not in self.gone}
@@ -109,7 +111,8 @@ class Patience:
         kept = local.find(listed)
         found = self.store.read_many([path for path in paths if path not in kept], most_bytes)
         new = {path: content for path, content in found.items() if path in listed and isinstance(content, bytes)}
-        local.keep(new, listed, self.began_s)
+        if len(new) == len(listed) - len(kept):  # else the next pass meets the same limits and errors
+            local.keep(new, listed, self.began_s)
         return {**kept, **found}
 
     def read(
