@@ -150,7 +150,7 @@ def test_a_file_of_another_directory_of_that_name_is_not_kept(
 ) -> None:
     """Directories that are swapped leave the marks of their files as they are."""
     tags, other = table.path / "tag", table.path / "tag.new"
-    table.tag("v2")
+    table.tag("v2", 2)
     other.mkdir()
     for name, source in (("tag-v1", "tag-v2"), ("tag-v2", "tag-v1")):
         (other / name).write_bytes((tags / source).read_bytes())
