@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import time
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ class User:
 
     def __init__(self, address: str, warehouse: str = "") -> None:
         self._address, self._warehouse = urlsplit(address), warehouse
+        self._stack = contextlib.ExitStack()
         self._connection: ClientConnection | None = None
 
     def __enter__(self) -> Self:
@@ -41,7 +43,7 @@ class User:
         asked.request("GET", f"/?{self._address.query}")
         cookie = (asked.getresponse().headers["set-cookie"] or "").partition(";")[0]
         asked.close()
-        self._connection = connect(
+        opened = connect(
             f"ws://{host}/_stcore/stream",
             origin=Origin(f"http://{host}"),
             subprotocols=[Subprotocol("streamlit")],
@@ -49,13 +51,13 @@ class User:
             max_size=GREATEST,
             proxy=None,
         )
+        self._connection = self._stack.enter_context(opened)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._connection is not None
-        self._connection.close()
+        self._stack.close()
 
     def open(self, page: str, patience_s: float = 300, **query: str) -> Drawn:
         """Ask for a page, and wait until its script has ended."""
