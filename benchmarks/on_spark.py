@@ -30,6 +30,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from core.formats.paimon import binary_row
 from core.formats.paimon.write import manifest_encoding as paimon
 from support import large_tables

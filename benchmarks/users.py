@@ -1,13 +1,13 @@
 """Benchmark many users at once: how long their pages take beside those of one user, whether anybody gets another's
 answer, and whether memory stays flat.
 
-    python benchmarks/users.py [--users 20] [--minutes 10] [--think 5] [--warehouse DIRECTORY]
+    python benchmarks/users.py [--users 20] [--minutes 3] [--think 5] [--warehouse DIRECTORY]
 
 A real server; each user is a websocket session like a browser's, without the browser, opens a page, reads it for
 `--think` seconds on average (an exponential distribution), opens the next one, and leaves for a new session after a
 dozen pages. Every other page is of one large table that all share (2,000 snapshots, 200,000 files), the others are of a
-small table of their own, whose tag no other page may show. First one user alone, then all. Output: seconds from the
-question to the end of the page's script (median, 95th percentile, maximum), the ratio of the percentiles, the medians
+small table of their own, whose tag no other page may show. First one user alone, then all. Output: time from the
+request to the end of the page's script (median, 95th percentile, maximum), the ratio of the percentiles, the medians
 of the slowest and of the fastest user, the server's processor time for a page, and its memory at each tenth.
 """
 
@@ -18,17 +18,20 @@ import contextlib
 import os
 import random
 import statistics
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from pages import build, serving
 
 from core.storage.store import Store
 from dashboard import words
-from tests.support.dashboard.user import User
+from tests.support.dashboard.user import session
 
 PAGES = ("", "timeline", "asof", "diff", "files", "retention", "tags", "query", "audit", "doctor")
 SHOW_TAGS = ("timeline", "retention", "tags")
@@ -39,7 +42,7 @@ LARGE = "bench.large"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=int, default=20)
-    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--minutes", type=float, default=3)
     parser.add_argument("--think", type=float, default=5, help="seconds")
     parser.add_argument("--snapshots", type=int, default=2_000)
     parser.add_argument("--files", type=int, default=200_000)
@@ -56,7 +59,7 @@ def main() -> None:
                 store = Store(str(folder / "bench.db" / f"own{number}"))
                 store.create(f"tag/tag-{mark(number)}", store.read("snapshot/snapshot-7"))
         address, server = stack.enter_context(serving(folder))
-        with User(address) as first:
+        with session(address) as first:
             for page in PAGES:
                 first.open(page, table=LARGE)
         time.sleep(30)  # Spark has warmed up behind the page of queries
@@ -119,7 +122,7 @@ def together(address: str, users: int, seconds: float, think_s: float) -> list[l
 def stay(address: str, number: int, users: int, end: float, think_s: float, taken: list[float]) -> None:
     """One session of a user."""
     chance = random.Random(f"{number} {len(taken)}")
-    with User(address) as user:
+    with session(address) as user:
         for turn in range(STAY):
             time.sleep(min(chance.expovariate(1 / think_s), max(0, end - time.monotonic())))
             if time.monotonic() >= end:

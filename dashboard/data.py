@@ -1,4 +1,4 @@
-"""The data access of the pages and its caches: references are read in every run, histories are cached by content.
+"""The data access of the pages and its caches: references are listed in every run, histories are cached by content.
 
 Invariant: a history is cached under the content of all references it was made from, so a changed table never gets an
 old answer. Nothing here draws, and no error is caught; pages show errors in one place.
@@ -188,7 +188,8 @@ def _digest(seen: Heads) -> str:
 
 
 def _weight(history: History) -> int:
-    """Estimate what a history takes in memory, in files; the smallest counts, too, as `KEPT_TABLES` are kept."""
+    """Estimate the memory of a history, in files. A reference counts as 100 files. Even the smallest history counts as
+    1/64 of the limit, so that at most `KEPT_TABLES` are kept."""
     return max(KEPT_FILES // KEPT_TABLES, len(history.files) + 100 * len(history.heads.references))
 
 
@@ -202,7 +203,8 @@ _forecasts: Shelf[Forecast | None] = Shelf(KEPT_ANSWERS)
 _ends: Shelf[Mapping[str, Expiry]] = Shelf(KEPT_ANSWERS)
 _natives: Shelf[tuple[Reason, ...]] = Shelf(KEPT_PLANS)
 _files: Shelf[pa.Table] = Shelf(KEPT_LISTS)
-_levels: Shelf[tuple[pa.Table, pa.Table]] = Shelf(KEPT_LISTS)
+_below: Shelf[pa.Table] = Shelf(KEPT_LISTS)
+_levels: Shelf[pa.Table] = Shelf(KEPT_LISTS)
 _entries: Shelf[pa.Table] = Shelf(KEPT_LISTS)
 _bounds: Shelf[tuple[Bounds, ...]] = Shelf(KEPT_PLANS)
 _healths: Shelf[Health] = Shelf(KEPT_PLANS)
@@ -325,14 +327,16 @@ def files(known: History, point: AsOf) -> pa.Table:
     return _files.of(key, lambda: known.files_at(known.require(point.point)).sort_by(order))
 
 
-def level(known: History, point: AsOf, folder: str) -> tuple[pa.Table, pa.Table]:
-    """Return the current files of a version in a folder and below it, and its direct contents; cached."""
+def below(known: History, point: AsOf, folder: str) -> pa.Table:
+    """Return the current files of a version in a folder and below it, cached."""
+    key = (fingerprint(known.heads), point.point, folder)
+    return _below.of(key, lambda: file_tree.below(files(known, point), folder))
 
-    def found() -> tuple[pa.Table, pa.Table]:
-        inside = file_tree.below(files(known, point), folder)
-        return inside, file_tree.level(inside, folder)
 
-    return _levels.of((fingerprint(known.heads), point.point, folder), found)
+def level(known: History, point: AsOf, folder: str) -> pa.Table:
+    """Return the direct contents of a folder in a version, with their sums; cached."""
+    key = (fingerprint(known.heads), point.point, folder)
+    return _levels.of(key, lambda: file_tree.level(below(known, point, folder), folder))
 
 
 def manifests(known: History, point: AsOf) -> pa.Table:

@@ -34,10 +34,12 @@ def folders(files: pa.Table) -> pa.DictionaryArray:
 
 def below(files: pa.Table, folder: str) -> pa.Table:
     """The files in a folder and below it; all files for the empty folder."""
+    if not folder:
+        return files
     found = folders(files)
     inside = [each == folder or each.startswith(f"{folder}/") for each in found.dictionary.to_pylist()]
-    if not folder or all(inside):
-        return files if not folder or len(files) else files.slice(0, 0)
+    if all(inside):
+        return files
     return files.filter(pa.array(inside, pa.bool_()).take(found.indices))
 
 

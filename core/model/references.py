@@ -209,7 +209,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """All references of one table, read without opening a manifest. Cheap, never cached across reads.
+    """All references of one table, read without opening a manifest. Each read lists them; for a page, a local file
+    that has not changed is not opened again.
 
     `references` maps each reference file's path (relative to the table) to its exact bytes; a plan's fingerprint is
     computed from it. An Iceberg table has one such file, so each of its parts is listed as `metadata.json#PART`.

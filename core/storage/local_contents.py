@@ -21,7 +21,7 @@ class LocalContents:
     def __init__(self, root: str) -> None:
         self._known: dict[str, tuple[str, bytes]] = {}
         self._root = root
-        self._tell: dict[str, bool] = {}  # directories, and whether marks tell changes there
+        self._reliable: dict[str, bool] = {}  # directories, and whether marks tell changes there
 
     def find(self, wanted: Mapping[str, str]) -> dict[str, bytes]:
         """Return the kept contents by path below the root; `wanted` has the mark that the listing shows for each."""
@@ -31,9 +31,9 @@ class LocalContents:
     def keep(self, contents: Mapping[str, bytes], listed: Mapping[str, str], listed_s: float) -> None:
         """Keep what was read after a listing at `listed_s`, in epoch seconds, that showed the marks `listed`."""
         settled = [path for path in contents if local_disk.changed_s(listed[path]) < listed_s - SETTLED_S]
-        for directory in {path.rpartition("/")[0] for path in settled}.difference(self._tell):
-            self._tell[directory] = local_disk.marks_tell_changes(f"{self._root}/{directory}")
-        told = [path for path in settled if self._tell[path.rpartition("/")[0]]]
+        for directory in {path.rpartition("/")[0] for path in settled}.difference(self._reliable):
+            self._reliable[directory] = local_disk.marks_tell_changes(f"{self._root}/{directory}")
+        told = [path for path in settled if self._reliable[path.rpartition("/")[0]]]
         same = [path for path in told if local_disk.mark_of(f"{self._root}/{path}") == listed[path]]
         self._known |= {path: (listed[path], contents[path]) for path in same}
 

@@ -84,7 +84,7 @@ def _in_folder(opened: OpenedTable, history: History, point: AsOf) -> pa.Table |
     """List the files of the folder in the URL, below the path to it. If there are none, say so and return None."""
     files = loading.files(history, point)
     folder = url_state.get("folder") or ""
-    inside, _ = loading.level(history, point, folder)
+    inside = loading.below(history, point, folder)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="files_way"):
         way = [(opened.ref.name, ""), *file_tree.steps(folder)]
         for number, (name, to) in enumerate(way[:-1]):  # URLs may hold `a//b` or `/a`: skip empty names
@@ -113,7 +113,7 @@ def _map(opened: OpenedTable, history: History, point: AsOf) -> None:
     if inside is None:
         return
     folder = url_state.get("folder") or ""
-    _, level = loading.level(history, point, folder)
+    level = loading.level(history, point, folder)
     key = f"files.map.{point.point}.{folder}"
 
     def clicked() -> None:

@@ -28,7 +28,8 @@ def test_tags_folders_and_days_are_those_of_the_current_references(tmp_path: Pat
         table.tag(day)
         heads = opened.heads()
         history = data.history(heads)
-        inside, level = data.level(history, opened.format.resolve(heads, "latest"), "")
+        point = opened.format.resolve(heads, "latest")
+        inside, level = data.below(history, point, ""), data.level(history, point, "")
         tags = data.tag_rows(heads.main, history, heads, "UTC", 0)
         assert data.tag_rows(heads.main, history, heads, "UTC", 0) is tags
         assert data.tag_rows(heads.main, None, heads, "UTC", 0)["cost"].isna().all()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.errors import Corrupt
 from core.model.history import History
 from core.model.references import Heads
 from core.table import Table, open_table
@@ -21,6 +22,7 @@ class Slow:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun, self.ended = threading.Semaphore(0), threading.Event()
         self.count, self.errors = 0, list[BaseException]()
+        self.fails: Corrupt | None = None
         read = Table.history
 
         def history(table: Table, heads: Heads, progress: Callable[[int, int], None]) -> History:
@@ -32,6 +34,8 @@ class Slow:
             except BaseException as error:
                 self.errors.append(error)
                 raise
+            if self.fails is not None:
+                raise self.fails
             return read(table, heads)
 
         monkeypatch.setattr(Table, "history", history)
@@ -99,14 +103,26 @@ def test_a_read_that_nobody_waits_for_ends(slow: Slow, heads: Heads) -> None:
     assert slow.count == 3
 
 
-def test_an_error_is_told_to_all_and_not_kept(slow: Slow, heads: Heads, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "table", lambda location: Broken())
-    for _ in range(2):
-        with pytest.raises(ZeroDivisionError):
-            data.history(heads)
+def test_an_error_is_told_to_all_and_not_kept(slow: Slow, heads: Heads) -> None:
+    told, waiting = list[str](), threading.Semaphore(0)
+
+    def ask() -> None:
+        try:
+            data.history(heads, lambda done, total: waiting.release())
+        except Corrupt as error:
+            told.append(error.message)
+
+    slow.fails = Corrupt("A manifest is damaged.")
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(3):
+        assert waiting.acquire(timeout=60)
+    slow.ended.set()
+    for thread in threads:
+        thread.join(60)
+    assert told == ["A manifest is damaged."] * 3
+    assert slow.count == 1
     assert data.kept_history(heads) is None
-
-
-class Broken:
-    def history(self, *_: object) -> None:
-        raise ZeroDivisionError
+    slow.fails = None
+    assert data.history(heads).heads is heads
