@@ -251,8 +251,10 @@ def _taken_away(query: RunningStatement, error: Exception) -> SnapscopeError | N
 
 
 def _is_cut_off(error: BaseException | None) -> bool:
-    """Whether the JVM did not answer. Py4J raises a bare Py4JError if only part of an answer arrived."""
-    return isinstance(error, OSError | EOFError | Py4JNetworkError) or type(error) is Py4JError
+    """Whether the JVM did not answer: not an error of a file, which is another subclass of OSError. Py4J raises a bare
+    Py4JError if only part of an answer arrived."""
+    is_network = isinstance(error, ConnectionError | TimeoutError | EOFError | Py4JNetworkError)
+    return is_network or type(error) in (OSError, Py4JError)
 
 
 def _of_ours(error: Exception) -> Exception:

@@ -13,10 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark import util
 from pyspark.sql import SparkSession
 
-from core.errors import Conflict, Corrupt, Invalid, TimedOut
-from core.spark.sql import guard
+from core.errors import Conflict, Corrupt, Invalid, NotFound, TimedOut
+from core.spark.session import session as sessions
+from core.spark.sql import arrow_rows, guard
 from core.spark.sql import run as sql
 
 OPEN = {"t", "t_before", "many"}
@@ -46,6 +48,35 @@ def test_truncated_is_decided_by_one_row_more(shop: SparkSession, cap: int, rows
 def test_a_cap_spares_the_work(shop: SparkSession) -> None:
     answer = sql.run(shop, "SELECT a.id FROM many a, many b", OPEN, row_cap=10, timeout_s=300)
     assert (answer.table.num_rows, answer.truncated) == (10, True)
+
+
+def test_a_large_answer_is_whole_and_in_order(shop: SparkSession) -> None:
+    answer = sql.run(shop, "SELECT id, repeat('x', 100) AS c FROM range(35000) ORDER BY id DESC", OPEN, row_cap=50_000)
+    assert answer.table["id"].to_pylist() == list(range(34_999, -1, -1))
+
+
+def test_an_answer_that_breaks_off_is_refused(shop: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = util._load_from_socket
+    monkeypatch.setattr(arrow_rows, "load_from_socket", lambda *given: list(load(*given))[:-1])
+    with pytest.raises(Invalid, match="Spark's process exited while the query ran"):
+        sql.run(shop, "SELECT id FROM range(15000)", OPEN, row_cap=50_000)
+
+
+def test_a_missing_file_is_reported_without_waiting_for_spark_to_end(
+    shop: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited = []
+    monkeypatch.setattr(sessions.Spark, "ran_out_of_memory", lambda _, patience_s: waited.append(patience_s))
+
+    def work(*_: object) -> None:
+        try:
+            Path("/nowhere/at/all").read_bytes()
+        except FileNotFoundError as missing:
+            raise NotFound("There is no such file.") from missing
+
+    with pytest.raises(NotFound):
+        sql.run_on_spark(work, timeout_s=60, session=shop)
+    assert waited == [0]
 
 
 @pytest.mark.parametrize(("text", "rows"), [("SELECT id FROM parts LIMIT 10", 10), ("SELECT id FROM parts", 1_000)])
