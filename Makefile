@@ -24,7 +24,7 @@ scheme := $(if $(findstring ://,$(WAREHOUSE)),$(firstword $(subst ://, ,$(WAREHO
 store := $(strip $(if $(filter s3 s3a,$(scheme)),s3) $(if $(filter gs gcs,$(scheme)),gcs) \
 	$(if $(filter abfs abfss az adl,$(scheme)),azure) $(if $(filter oss,$(scheme)),oss) $(if $(filter hdfs,$(scheme)),hdfs))
 
-.PHONY: help run env check test lint types layers structure fast format proof proof-table bench docs pictures screenshots messages pins clean
+.PHONY: help run env check test deep lint types layers structure fast format proof proof-table bench docs pictures screenshots messages pins clean
 
 help: ## what can be said to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -67,10 +67,14 @@ run: $(VENV)/.ready-run $(if $(store),$(VENV)/.ready-store-$(store)) ## the dash
 check: lint ## before every commit: lint, format, types, layers, fast tests (about 2 minutes)
 	@$(MAKE) --jobs 2 types fast
 
+test: LEFT_OUT ?= most cases of long tests (make deep runs them), long proofs (make proof MINUTES=n)
 test: lint types ## what CI runs: everything but the long proofs (40 minutes at most)
-	@SNAPSCOPE_LEFT_OUT='long proofs (make proof MINUTES=n runs them)' \
+	@SNAPSCOPE_LEFT_OUT="$(LEFT_OUT)" \
 	  tests/in_memory $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 40 --durations-min 5 \
 	    --cov --cov-report=
+
+deep: ## make test with all cases and twice the examples (two hours)
+	@SNAPSCOPE_DEEP=2 $(MAKE) test LEFT_OUT='long proofs (make proof MINUTES=n)'
 
 lint: $(VENV)/.ready-dev
 	@$(BIN)/ruff check --quiet .

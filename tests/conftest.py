@@ -25,7 +25,7 @@ import hypothesis
 import pytest
 
 from tests.engines.lines import CACHE
-from tests.support.depth import tries
+from tests.support.depth import IS_DEEP, tries
 from tests.support.e2e.chromium import browser
 from tests.support.places import ROOT, SMALL_TABLES, TABLES
 
@@ -284,6 +284,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if kind := kind_of(item.path):
             item.add_marker(kind)
+    if not IS_DEEP and (deep := [item for item in items if item.get_closest_marker("deep")]):
+        items[:] = [item for item in items if item not in deep]
+        config.hook.pytest_deselected(items=deep)
     if hasattr(config, "workerinput"):  # start long tests first, so that no worker is left with them at the end
         long = Counter(together(item.nodeid) for item in items if is_long(item))
         items.sort(key=lambda item: -long[together(item.nodeid)])

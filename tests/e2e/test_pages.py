@@ -10,6 +10,7 @@ from playwright.sync_api import Page
 
 from dashboard import words
 from tests.support.builders import STATES, TableBuilder
+from tests.support.depth import sample
 from tests.support.e2e.hurdles import hurdles
 from tests.support.e2e.pages import address, view
 from tests.support.e2e.reader import Reader
@@ -41,8 +42,8 @@ def beyond_the_edge(page: Page) -> list[str]:
 
 def test_everybody_can_read_every_page(reader: Callable[..., Reader]) -> None:
     """axe-core finds nothing serious, nothing complains, nothing hangs over the edge: each page as its address opens
-    it, in both widths, in both themes, for the page follows the system's, at 200 % zoom (half the pixels), and in
-    Chinese. axe-core, which takes most of the time, looks at each width and each theme once."""
+    it, in both widths and in both themes, for the page follows the system's; some also at 200 % zoom (half the pixels)
+    and in Chinese. axe-core, which takes most of the time, looks at each width and each theme once."""
     me = reader()
     found, grounds = {}, set()
     for name in words.PAGES:
@@ -59,6 +60,8 @@ def test_everybody_can_read_every_page(reader: Callable[..., Reader]) -> None:
                 me.settled().check()
                 looks = (width, theme) in ((WIDTHS[0], "light"), (WIDTHS[1], "dark"))
                 found[name, width, theme] = [*(hurdles(me.page) if looks else []), *too_wide(me.page)]
+        if name not in sample(words.PAGES, 4):
+            continue
         me.page.set_viewport_size({"width": ZOOMED, "height": 450})
         me.open(view(name, "sales.orders", lang="zh")).check()
         found[name, ZOOMED, "zh"] = [*hurdles(me.page), *too_wide(me.page), *beyond_the_edge(me.page)]
@@ -89,12 +92,13 @@ def _damaged(warehouse: Path) -> None:
 
 PLACES: dict[str, Callable[[Path], None]] = {
     "huge names": _huge_names,
+    "table without snapshots": STATES["table without snapshots"].build,
     "damaged": _damaged,
-    **{name: STATES[name].build for name in ("empty warehouse", "table without snapshots")},
+    "empty warehouse": STATES["empty warehouse"].build,
 }
 
 
-@pytest.mark.parametrize("name", [*PLACES, "a real table"])
+@pytest.mark.parametrize("name", sample([*PLACES, "a real table"], 3))
 def test_every_page_of_any_table(name: str, tmp_path: Path, reader: Callable[..., Reader]) -> None:
     """At 900 pixels in the dark: nothing fails unforeseen, nothing complains, nothing lies beyond the edge."""
     warehouse = tmp_path

@@ -11,11 +11,12 @@ from collections.abc import Callable
 import pytest
 
 from tests.engines.paimon_java import PaimonJudge
+from tests.support.depth import IS_DEEP
 from tests.support.interop import differential, engine_deleted
 from tests.support.interop.random_history import absent, make
 
-SEEDS = (0, 1, 2, 5, 6, 7, 8, 9, 12, 14, 15, 16, 21, 72)  # in 72 the engine itself loses the rows of a point
-SEEDS_OF_OLD = range(4)
+SEEDS = (0, 1, 2, 5, 6, 7, 8, 9, 12, 16, 21, *((14, 15, 72) if IS_DEEP else ()))
+SEEDS_OF_OLD = range(4 if IS_DEEP else 2)
 
 Counts = tuple[Counter[str], Counter[str]]
 Ask = Callable[[PaimonJudge, int], Counts]
@@ -55,9 +56,9 @@ def test_every_kind_of_history_occurred(java_judge: PaimonJudge, ask: Ask) -> No
     occurred, counts = (sum((each[part] for each in answers), Counter()) for part in (0, 1))
     print(dict(sorted(occurred.items())), dict(counts))
     assert not absent(occurred, java_judge.version), "a kind of history never occurred"
-    assert counts["same"] > 100
+    assert counts["same"] > 70
     assert counts["versions as before after our run"] > 2000
-    assert counts["commits of the engine afterwards"] > 80
+    assert counts["commits of the engine afterwards"] > 70
     assert counts["deletions of the engine predicted"] > 0.95 * (
         counts["deletions of the engine predicted"] + counts["deletions of the engine not predicted"]
     )
@@ -68,5 +69,5 @@ def test_rules_of_older_releases(release: str, request: pytest.FixtureRequest, a
     judge: PaimonJudge = request.getfixturevalue(release)
     counts = sum((ask(judge, seed)[1] for seed in SEEDS_OF_OLD), Counter())
     print(dict(counts))
-    assert counts["same"] > 15
-    assert counts["versions as before after our run"] > 150
+    assert counts["same"] > 5
+    assert counts["versions as before after our run"] > 70

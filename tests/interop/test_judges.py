@@ -20,6 +20,7 @@ from tests.engines import paimon_java
 from tests.engines.lines import JudgeDied
 from tests.engines.paimon_java import EngineError, PaimonJudge, set_commit_time
 from tests.engines.pypaimon_env import PypaimonJudge
+from tests.support.depth import sample
 from tests.support.interop import random_history
 from tests.support.interop.engine_deleted import act, copied, dangling, engine_deleted, files_of, points, stranded
 from tests.support.places import TABLES
@@ -45,9 +46,9 @@ def table(tmp_path: Path) -> Path:
     return tmp_path / "default.db" / "t"
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=sample(NAMES, 6))
 def real(request: pytest.FixtureRequest) -> Iterator[Path]:
-    """A copy of each real table."""
+    """A copy of a real table."""
     with copied(PAIMON / "default.db" / request.param) as copy:
         yield copy
 

@@ -20,6 +20,7 @@ from core.spark.write import compact
 from core.spark.write import upsert as write_keyed
 from core.storage.store import Store
 from tests.engines.paimon_java import PaimonJudge, ordered
+from tests.support.depth import sample
 from tests.support.interop.keyed_tables import check_every_point
 from tests.support.interop.keyed_writes import T0, frame, sequence, stored
 
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.slow
 PATIENT = {"commit.max-retries": "100000", "commit.max-retry-wait": "50 ms"}
 
 
-@pytest.mark.parametrize("seed", range(1, 11))
+@pytest.mark.parametrize("seed", sample(range(1, 11), 5))
 def test_we_and_the_engine_write_in_turns(
     spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path, seed: int
 ) -> None:

@@ -11,6 +11,7 @@ from core.model.actions import DeleteTags, Expire
 from core.table import open_table
 from tests.engines import paimon_old
 from tests.engines.paimon_old import OLD_RELEASES, OldPaimon
+from tests.support.depth import sample
 from tests.support.interop import old_tables
 
 NOW_MS = 2_000_000_000_000
@@ -18,7 +19,7 @@ NOW_MS = 2_000_000_000_000
 pytestmark = [pytest.mark.engines, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("release", OLD_RELEASES)
+@pytest.mark.parametrize("release", sample(OLD_RELEASES, 4))
 def test_a_release_reads_and_deletes_what_ours_does(release: str, tmp_path: Path) -> None:
     if lack := paimon_old.missing(release):
         pytest.skip(f"engines: {lack}")

@@ -14,7 +14,7 @@ from core.model.actions import Change, DeleteBranches, DeleteTags, Expire
 from core.table import open_table
 from tests.support import memory_s3
 from tests.support.builders import TableBuilder
-from tests.support.depth import first_fast
+from tests.support.depth import first_fast, sample
 from tests.support.execution import ground
 from tests.support.execution.batches import crashed, every_crash, opened
 
@@ -48,7 +48,7 @@ def tags(root: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("change", BATCHES)
-@pytest.mark.parametrize("seed", first_fast(range(2)))
+@pytest.mark.parametrize("seed", sample(range(2), 1))
 def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(
     table: TableBuilder, tmp_path: Path, change: Change, seed: int
 ) -> None:
@@ -61,7 +61,7 @@ def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(
         assert ground.disk(root) == ground.disk(clean)
         assert ground.broken(root) == []
         crashes += 1
-    assert crashes > 6
+    assert crashes > 5
 
 
 @pytest.mark.parametrize("change", BATCHES)

@@ -17,7 +17,7 @@ from core.model.effects import DeleteIfEqual, RaiseHint
 from core.table import open_table
 from tests.support import memory_s3
 from tests.support.builders import TableBuilder
-from tests.support.depth import first_fast
+from tests.support.depth import first_fast, moments, sample
 from tests.support.execution import ground
 from tests.support.execution.batches import Watched, crashed, crashed_at, every_crash, opened, resume, shuffling
 from tests.support.execution.dying import Death, Life
@@ -51,7 +51,7 @@ def is_safe_for_engines(root: Path) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", sample(range(3), 1))
 def test_a_crash_anywhere_is_resumed_to_the_end_of_a_clean_run(table: TableBuilder, tmp_path: Path, seed: int) -> None:
     clean = ground.copied(table.root, tmp_path / "default.db" / "clean")
     assert crashed(clean, EXPIRE, 1_000, seed) is None
@@ -73,7 +73,7 @@ def test_a_crash_anywhere_is_undone_exactly(table: TableBuilder, tmp_path: Path)
         assert ground.references(root) == before
         assert (root / "snapshot/EARLIEST").read_text() == "1"
         undone += 1
-    assert undone > 10
+    assert undone > 6
 
 
 @pytest.mark.parametrize("seed", first_fast(range(3)))
@@ -83,7 +83,7 @@ def test_an_undo_that_crashes_is_undone_by_the_next_one(
     """Snapshots of a batch are written back in any order."""
     monkeypatch.setattr(expired_references, "each_of", shuffling(seed))
     before = ground.references(table.root)
-    for left in range(200):
+    for left in moments():
         root = ground.copied(table.root, tmp_path / "default.db" / "again")
         run = crashed_at(root, EXPIRE, f"journal: entry {REMOVED}")
         life = Life(left=left)

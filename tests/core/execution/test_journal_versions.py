@@ -16,6 +16,7 @@ from core.model.actions import CreateTag
 from core.model.effects import DeleteUnreferencedFiles, Effect, RaiseHint, SwapMetadata, VerifyFiles, steps
 from core.storage.store import Store
 from core.table import open_table
+from tests.support.depth import sample
 from tests.support.execution import ground, recorded_runs
 from tests.support.execution.dying import dies
 from tests.support.execution.recorded_runs import Json, OpenRun, picture
@@ -102,7 +103,7 @@ QUICK = {"paimon-create-tag", "iceberg-rename-tag"}
 MARKED = [pytest.param(case, marks=[] if case in QUICK else [pytest.mark.slow]) for case in recorded_runs.CASES]
 
 
-@pytest.mark.parametrize("case", MARKED)
+@pytest.mark.parametrize("case", sample(MARKED, 12))
 def test_runs_of_an_earlier_version_end_as_they_would_have_ended(case: str, tmp_path: Path) -> None:
     seen = 0
     for first, second in recorded_runs.recorded(case, tmp_path):

@@ -29,6 +29,7 @@ from core.storage.store import Store
 from core.table import Table, open_table
 from tests.support import set_model
 from tests.support.builders import TableBuilder
+from tests.support.depth import sample
 from tests.support.execution import ground, processes, stopping, writing
 
 pytestmark = pytest.mark.slow
@@ -200,7 +201,7 @@ def test_what_is_made_while_apply_is_stopped_and_settles_is_whole(
     assert ground.unheld(table.root) == frozenset() or act is rolls_back  # the engine frees nothing there
 
 
-@pytest.mark.parametrize(("act", "moment"), [(makes_a_tag, "1"), *((act, "7") for act in ACTS)])
+@pytest.mark.parametrize(("act", "moment"), sample([(makes_a_tag, "1"), *((act, "7") for act in ACTS)], 3))
 def test_what_is_made_while_apply_is_stopped_in_its_sweep_is_whole_or_named(
     table: TableBuilder, state_dir: Path, act: Callable[[TableBuilder], None], moment: str
 ) -> None:

@@ -245,7 +245,7 @@ def texts(rows: list[Row]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", sorted(OPTIONS))
-@tries(300)
+@tries(120)
 @given(data=st.data())
 def test_merging_is_what_taking_rows_one_by_one_gives(name: str, data: st.DataObject) -> None:
     options = OPTIONS[name]

@@ -33,6 +33,7 @@ from core.spark.metadata.table import SparkTable, open_table
 from core.table import Table
 from core.table import open_table as in_one_process
 from tests.support.builders import DAY_MS, TableBuilder
+from tests.support.depth import sample
 from tests.support.execution import ground
 from tests.support.formats.paimon.random_tables import Maker
 from tests.support.formats.paimon.tables import four_commits
@@ -83,7 +84,7 @@ def planned(table: Table, change: CleanOrphans, history: HistorySummary | None =
     return table.preview(change, NOW_MS, history or table.summary(table.heads(), change))
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", sample(range(2), 1))
 def test_they_are_those_of_one_process(tmp_path: Path, seed: int, opened: list[SparkTable]) -> None:
     """What is planned, said and deleted, and what is left."""
     chance = random.Random(seed)

@@ -20,6 +20,7 @@ from core.errors import SnapscopeError
 from core.spark.query.query import query
 from core.table import open_table
 from tests.engines.paimon_java import ordered
+from tests.support.depth import sample
 from tests.support.iceberg_tables import relocated
 from tests.support.interop.shown import judged_rows, rows_of
 from tests.support.places import ROOT, TABLES
@@ -32,7 +33,7 @@ VALUES = json.loads((ROOT / "tests" / "data" / "paimon_public_values.json").read
 REWRITTEN = [name for name in NAMES if "__partition_" in name]
 
 
-@pytest.mark.parametrize("name", REWRITTEN)
+@pytest.mark.parametrize("name", sample(REWRITTEN, 3))
 def test_columns_that_stand_in_the_partition_alone(spark: SparkSession, tmp_path: Path, name: str) -> None:
     """Their manifests list sizes of a column which the files were rewritten without."""
     relocated(PUBLIC / name, tmp_path / name, f"/warehouse/public/{name}")
@@ -40,14 +41,14 @@ def test_columns_that_stand_in_the_partition_alone(spark: SparkSession, tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in REWRITTEN])
+@pytest.mark.parametrize("name", sample([name for name in NAMES if name not in REWRITTEN], 18))
 def test_every_point_that_the_engine_reads_has_its_rows(spark: SparkSession, name: str) -> None:
     answered, refused = compared(PUBLIC / name)
     assert answered + refused
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted({*COUNTS, *VALUES}))
+@pytest.mark.parametrize("name", sample(sorted({*COUNTS, *VALUES}), 20))
 def test_every_point_of_a_paimon_table_has_the_rows_that_the_engine_reads(spark: SparkSession, name: str) -> None:
     table = open_table(str(PAIMON / name))
     values = VALUES.get(name, {})

@@ -126,6 +126,7 @@ def is_running(process: Path) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.deep
 def test_a_java_without_an_archive_of_its_own_classes(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

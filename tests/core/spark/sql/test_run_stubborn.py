@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.depth import sample
 from tests.support.places import ROOT, TABLES
 
 TABLE = TABLES / "paimon/default.db/branches"
@@ -102,7 +103,7 @@ def test_a_query_that_never_looks_up_is_ended_with_its_spark(run: Run) -> None:
     assert run(script) == ["The query was cancelled.", True, True]
 
 
-@pytest.mark.parametrize("by", ["the limit", "cancel"])
+@pytest.mark.parametrize("by", sample(["cancel", "the limit"], 1))
 def test_a_jvm_that_answers_nobody_holds_up_nobody(run: Run, by: str) -> None:
     """A stopped process is the worst of them: no call of ours comes back, as when memory is all but used up. What ran
     beside is asked again within its own limit, and its scratch files are gone."""

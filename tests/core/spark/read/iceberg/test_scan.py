@@ -22,6 +22,7 @@ from core.spark.query.query import query
 from core.spark.read.iceberg import footers, scan
 from core.spark.read.iceberg import frames as iceberg_read
 from core.table import Table, open_table, resolve
+from tests.support.depth import sample
 from tests.support.iceberg_tables import PYICEBERG, moved
 from tests.support.spark.iceberg_written import Written, arrow_field
 from tests.support.webhdfs import serving
@@ -51,7 +52,7 @@ def in_order(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(row, default=str, sort_keys=True) for row in rows)
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in PYICEBERG.iterdir() if path.is_dir()))
+@pytest.mark.parametrize("name", sample(sorted(path.name for path in PYICEBERG.iterdir() if path.is_dir()), 3))
 def test_tables_of_pyiceberg(spark: SparkSession, tmp_path: Path, name: str) -> None:
     root = moved(PYICEBERG / name, tmp_path / name)
     table = open_table(str(root))
