@@ -36,6 +36,9 @@ from core.model.time_travel import AsOf
 from core.storage import time_limits
 from core.table import Table, open_table
 from dashboard import history_reads, words
+from dashboard.charts import time_axis
+from dashboard.charts.time_axis import Axis
+from dashboard.charts.trends import Trend
 from dashboard.formatting import language
 from dashboard.history_reads import Progress
 from dashboard.shelf import Shelf
@@ -214,6 +217,8 @@ _facts: Shelf[TableFacts] = Shelf(KEPT_FACTS)
 _decisions: Shelf[pd.DataFrame] = Shelf(KEPT_PLANS)
 _shades: Shelf[file_map.Values] = Shelf(KEPT_PLANS)
 _offered: Shelf[Mapping[str, str]] = Shelf(KEPT_ANSWERS)
+_axes: Shelf[Axis] = Shelf(KEPT_HISTORIES)
+_trends: Shelf[Trend] = Shelf(KEPT_HISTORIES)
 _days: Shelf[Mapping[str, int]] = Shelf(KEPT_ANSWERS)
 _tag_rows: Shelf[pd.DataFrame] = Shelf(KEPT_ANSWERS)
 
@@ -294,6 +299,17 @@ def offered(seen: Heads, zone: str, now_ms: int, line: Line | None = None) -> Ma
 def days(seen: Heads, zone: str, line: Line | None = None) -> Mapping[str, int]:
     """Return the number of commits of each day that has any, cached."""
     return _days.of((fingerprint(seen), zone, line and line.branch), lambda: commit_days.days(seen, zone, line))
+
+
+def axis(seen: Heads) -> Axis:
+    """Return the timeline's layout of all snapshots and refs, cached."""
+    return _axes.of(fingerprint(seen), lambda: time_axis.axis(seen))
+
+
+def trend(seen: Heads, known: History | None) -> Trend:
+    """Return how main grows, with files and bytes if the history is known; cached."""
+    key = (fingerprint(seen), None if known is None else tuple(known.incomplete))
+    return _trends.of(key, lambda: rows.trend(seen, known))
 
 
 def tag_rows(line: Line, known: History | None, seen: Heads, zone: str, now_ms: int) -> pd.DataFrame:

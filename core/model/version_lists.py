@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from core.messages import Told, counted, told
@@ -67,11 +66,14 @@ def which(names: Iterable[str]) -> str:
 def _runs(names: Iterable[str]) -> list[list[str]]:
     """Split into runs of at least three consecutive ids of one branch, and single names."""
     found: list[list[str]] = []
+    last = ("", -1)
     for name in names:
-        if found and _id(name) == _id(found[-1][-1]) + 1 > 0 and _before(name) == _before(found[-1][-1]):
+        before, own = _before(name), _id(name)
+        if found and (before, own - 1) == last and own > 0:
             found[-1].append(name)
         else:
             found.append([name])
+        last = before, own
     return [part for run in found for part in ([run] if len(run) > 2 else [[name] for name in run])]
 
 
@@ -81,7 +83,7 @@ def _range(run: Sequence[str]) -> str:
 
 def _id(name: str) -> int:
     """The id of a snapshot or changelog, -1 for any other name."""
-    last = re.split("[:/]", name)[-1]
+    last = name[max(name.rfind(":"), name.rfind("/")) + 1 :]
     return int(last) if last.isdecimal() and last == str(int(last)) else -1
 
 

@@ -1,4 +1,5 @@
-"""Contents of small local files in memory, for as long as listings show what they showed before the file was read.
+"""Contents of small local files in memory, for as long as listings show what they showed before the file was read, and
+what was made of all files of some directories.
 
 Invariant: a content is returned only for the mark of `local_disk.ls` (size, inode, times) of a listing made just now,
 and kept only if the file had that mark before and after it was read, so it is what a read would return. Two kinds of
@@ -8,9 +9,12 @@ in the same tick of the disk's clock would show the same mark, and those on disk
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
+from typing import Generic, TypeVar
 
 from core.storage import local_disk
+
+T = TypeVar("T")
 
 SETTLED_S = 5.0  # longer than a tick of any disk's clock
 
@@ -42,3 +46,37 @@ class LocalContents:
         for path in list(self._known):  # in one step: other threads may be adding some
             if path not in paths:
                 self._known.pop(path, None)
+
+
+class LocalListings(Generic[T]):
+    """The last value made from directories below `root`. Several threads may use it at the same time.
+
+    It is returned only if each directory and each entry has the inode, size and times that it had after the value was
+    made, and kept only if all of them had last changed some time before the making began.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._kept: tuple[dict[str, local_disk.Marks | None], T] | None = None
+
+    def find(self) -> T | None:
+        """Return the value if nothing has changed since it was made."""
+        if (kept := self._kept) is None:
+            return None
+        known, value = kept
+        is_same = all(local_disk.marks(self._at(each), has_entries=bool(each)) == known[each] for each in known)
+        return value if is_same else None
+
+    def keep(self, value: T, directories: Collection[str], began_s: float) -> None:
+        """Keep a value whose making began at `began_s`, in epoch seconds, and read nothing but files of these
+        directories; their paths are relative to the root."""
+        self._kept = None
+        seen = {each: local_disk.marks(self._at(each), has_entries=bool(each)) for each in ("", *directories)}
+        there = [each for each in seen if seen[each] is not None]
+        newest_ns = max((marks.newest_ns for marks in seen.values() if marks is not None), default=0)
+        is_settled = newest_ns < (began_s - SETTLED_S) * 1e9
+        if is_settled and all(local_disk.marks_tell_changes(self._at(each)) for each in there):
+            self._kept = seen, value
+
+    def _at(self, directory: str) -> str:
+        return f"{self._root}/{directory}"

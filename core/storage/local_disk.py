@@ -10,8 +10,10 @@ import contextlib
 import errno
 import os
 import stat
+import time
 import uuid
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from core.errors import Corrupt, Unsupported
 from core.messages import told
@@ -113,6 +115,42 @@ def mark_of(path: str) -> str | None:
     except OSError:
         return None
     return _mark(found) if stat.S_ISREG(found.st_mode) else None
+
+
+class Marks(NamedTuple):
+    """The marks of a directory and its entries, the same for as long as nothing in it changes."""
+
+    newest_ns: int  # the last change, in epoch nanoseconds by the clock of its disk
+    own: tuple[int, ...] = ()
+    entries: tuple[tuple[str, int, int, int, int, int], ...] = ()
+
+
+def marks(path: str, *, has_entries: bool = True) -> Marks | None:
+    """Return the marks of a directory, on request without its entries; None if it is absent.
+
+    Those of a directory that cannot be listed, or has a link, whose target may change, are different each time."""
+    try:
+        at = os.stat(path)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return Marks(time.time_ns())
+    own = (at.st_mode, at.st_ino, at.st_mtime_ns, at.st_ctime_ns)
+    if not has_entries:
+        return Marks(at.st_ctime_ns, own)
+    try:
+        with os.scandir(path) as found:
+            entries = tuple([_entry_marks(each.name, each.stat(follow_symlinks=False)) for each in found])
+    except OSError:
+        return Marks(time.time_ns())
+    newest_ns = max((each[-1] for each in entries), default=0)
+    if any(stat.S_ISLNK(each[1]) for each in entries):
+        return Marks(time.time_ns())
+    return Marks(max(newest_ns, at.st_ctime_ns), own, entries)
+
+
+def _entry_marks(name: str, found: os.stat_result) -> tuple[str, int, int, int, int, int]:
+    return name, found.st_mode, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
 
 def changed_s(mark: str) -> float:

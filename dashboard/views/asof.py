@@ -15,7 +15,6 @@ from core.model.time_travel import AsOf
 from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.charts import timeline as charts
-from dashboard.charts.time_axis import axis
 from dashboard.components import errors, explain_figure, frame
 from dashboard.components.changes import plan
 from dashboard.components.frame import OpenedTable
@@ -217,7 +216,7 @@ def _strip(opened: OpenedTable, found: AsOf) -> None:
     near += [asked] if asked is not None else []
     slack = max((max(near) - min(near)) // 2, 60_000)
     window = (min(near) - slack, max(near) + slack)
-    near_it = axis(opened.heads).within(window)
+    near_it = loading.axis(opened.heads).within(window)
     shown = near_it.of_branch(found.branch) if opened.heads.capabilities.branches_are_directories else near_it.filled()
     figure = charts.timeline(
         shown, frame.hues(), opened.zone, chosen={found.point: ""}, asked_ms=asked, window_ms=window

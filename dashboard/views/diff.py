@@ -14,7 +14,6 @@ from core.model.history import History
 from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.charts import timeline as charts
-from dashboard.charts.time_axis import axis
 from dashboard.components import errors, explain_figure, frame, grid, inputs, paged_table, reports
 from dashboard.components import version_picker as picker
 from dashboard.components.changes import plan
@@ -46,7 +45,7 @@ def _pick(opened: OpenedTable) -> tuple[PickedVersion | None, PickedVersion | No
     a, b = url_state.get("a"), url_state.get("b")
     st.caption(words.DIFF_PICK_A if a is None else words.DIFF_PICK_B if b is None else words.DIFF_TEACH)
     window = lanes.window_of(url_state.get("window"))
-    whole = axis(opened.heads)
+    whole = loading.axis(opened.heads)
     shown = whole.within(window)
     chosen: dict[str, str] = {}
     for letter, point in (("A", a), ("B", b or "latest")):

@@ -14,7 +14,7 @@ from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.charts import bisect_steps, trends
 from dashboard.charts import timeline as charts
-from dashboard.charts.time_axis import MAX_POINTS, Axis, axis
+from dashboard.charts.time_axis import MAX_POINTS, Axis
 from dashboard.components import errors, explain_figure, frame, grid, inputs, once, reports
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import commit_change, compare, schema_history, snapshot_details
@@ -62,7 +62,7 @@ def _body(opened: OpenedTable, history: History | None) -> None:
     with errors.boundary():
         if _PAIR in st.session_state:
             _leave(opened)
-        whole = axis(opened.heads)
+        whole = loading.axis(opened.heads)
         window = lanes.window_of(url_state.get("window"))
         shown = whole.within(window)
         teach = words.DENSE if len(shown.dots) > MAX_POINTS else words.CLICK_A_POINT
@@ -105,7 +105,7 @@ def _chosen_ms(opened: OpenedTable) -> int | None:
 def _chart(
     opened: OpenedTable, history: History | None, shown: Axis, window: tuple[int, int] | None, *, by_commit: bool
 ) -> None:
-    trend = rows.trend(opened.heads, history).within(window)
+    trend = loading.trend(opened.heads, history).within(window)
     due = _due(opened)
     unusual = _unusual(opened, history)
     figure = charts.timeline(

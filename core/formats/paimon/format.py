@@ -61,7 +61,6 @@ from core.model.plan import Plan
 from core.model.references import MAIN, Heads, Line
 from core.model.time_travel import AsOf
 from core.storage.kept_contents import ReadContents
-from core.storage.local_contents import LocalContents
 from core.storage.store import Store
 from core.units import is_true, number, parse_size_bytes
 
@@ -81,7 +80,7 @@ class PaimonFormat(TableFormat):
     """The table's name in the catalog that commits to it, if only that may change the table."""
     memory: ReadContents | None = field(default=None, repr=False)
     """The references that a change has read from the store."""
-    local: LocalContents | None = field(default=None, repr=False)
+    local: references.LocalReferences | None = field(default=None, repr=False)
     """The references that this process has read of a table on the local disk; None for changes."""
 
     resolve = staticmethod(time_travel.resolve)
@@ -108,13 +107,13 @@ class PaimonFormat(TableFormat):
 
     @classmethod
     def at(cls, store: Store) -> PaimonFormat:
-        return cls(store, PaimonManifests(store), local=LocalContents(store.root))
+        return cls(store, PaimonManifests(store), local=references.LocalReferences(store.root))
 
     @classmethod
     def opened(cls, location: str) -> PaimonFormat:
         """Open a table by its name in a catalog."""
         store, name = _catalogs().opened(location)
-        return cls(store, PaimonManifests(store), name, local=LocalContents(store.root))
+        return cls(store, PaimonManifests(store), name, local=references.LocalReferences(store.root))
 
     def read_anew(self) -> Self:
         manifests = PaimonManifests(self.store, is_kept=False)

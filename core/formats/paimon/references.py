@@ -27,12 +27,20 @@ from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, S
 from core.storage.conditional import LOCAL
 from core.storage.file_systems import DirectoryEntry
 from core.storage.kept_contents import ReadContents
-from core.storage.local_contents import LocalContents
+from core.storage.local_contents import LocalContents, LocalListings
 from core.storage.size_limits import HINT
 from core.storage.store import Store
 
 NO_WATERMARK = -(2**63)
 T = TypeVar("T")
+
+
+class LocalReferences:
+    """What this process has read of the references of a table on the local disk, in the directory `root`."""
+
+    def __init__(self, root: str) -> None:
+        self.contents = LocalContents(root)
+        self.heads = LocalListings[Heads](root)
 
 
 def is_table(store: Store) -> bool:
@@ -46,7 +54,7 @@ def read(
     patience_s: float = 0.0,
     gone: Collection[str] = (),
     memory: ReadContents | None = None,
-    local: LocalContents | None = None,
+    local: LocalReferences | None = None,
 ) -> Heads:
     """List and read all references now.
 
@@ -54,7 +62,8 @@ def read(
     in place and a reader can see half of one. The same applies to a file that is listed but not found. If it remains
     listed, it is unreadable, unless the caller has deleted it (`gone`). Without patience, remote snapshots, tags and
     schemas that are listed with the checksum they had come from the local disk; with patience, all that `memory` has.
-    Of a local table, without patience, `local` has the contents of files whose size, inode and times are unchanged.
+    Of a local table, without patience, `local` has the contents of files whose size, inode and times are unchanged, and
+    the last answer for as long as that holds for all of them.
 
     Directories are listed at the same time on a remote store, but only after the snapshots of their branch were read,
     and branches after those of main: what takes over the files of a snapshot is created before that is deleted.
@@ -62,17 +71,23 @@ def read(
     references: dict[str, bytes] = {}
     if patience_s > 0 or gone or not store.is_local:
         local = None
+    if local is not None and (unchanged := local.heads.find()) is not None:
+        return unchanged
     memory = memory if patience_s > 0 else None
-    patience = Patience(store, time.monotonic() + patience_s, gone, patience_s == 0, memory, local)
+    contents = None if local is None else local.contents
+    patience = Patience(store, time.monotonic() + patience_s, gone, patience_s == 0, memory, contents)
     reader = _Reader(references, patience)
     try:
         reader.begin([MAIN])
         main, branches = reader.line(MAIN), branches_of(patience)
         reader.begin(branches)
-        return Heads(store.location, PAIMON, (main, *map(reader.line, branches)), references)
+        found = Heads(store.location, PAIMON, (main, *map(reader.line, branches)), references)
     finally:
         if local is not None:
-            local.forget_others(patience.listed)
+            local.contents.forget_others(patience.listed)
+    if local is not None and not any(line.unreadable for line in found.lines):
+        local.heads.keep(found, patience.directories, patience.began_s)
+    return found
 
 
 class _Reader:

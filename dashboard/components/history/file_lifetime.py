@@ -11,7 +11,6 @@ from core.model.history import History
 from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.charts import file_lifetime as lifebar
-from dashboard.charts import time_axis
 from dashboard.charts import timeline as charts
 from dashboard.components import explain_figure, grid
 from dashboard.components.changes import plan
@@ -52,7 +51,7 @@ def named(opened: OpenedTable, history: History, text: str) -> str:
 
 
 def _chart(opened: OpenedTable, course: lives.FileLifetime) -> None:
-    span = time_axis.axis(opened.heads).span_ms
+    span = loading.axis(opened.heads).span_ms
     if span is None or not course.stretches:
         return
     figure = lifebar.figure(course, hues(), opened.zone, span)

@@ -18,7 +18,6 @@ from dashboard import data as loading
 from dashboard.charts import bisect_steps
 from dashboard.charts import timeline as charts
 from dashboard.charts.bisect_steps import Checked, Steps
-from dashboard.charts.time_axis import axis
 from dashboard.components import explain_figure, frame, spark_job, version_picker
 from dashboard.components.changes import plan
 from dashboard.components.frame import OpenedTable
@@ -243,7 +242,7 @@ def _steps(condition: str, probes: Sequence[tuple[Candidate, Probe]]) -> Steps:
 
 def _chart(opened: OpenedTable, branch: str, condition: str, probes: Sequence[tuple[Candidate, Probe]]) -> None:
     """Draw the steps below the branch's commits; a click chooses a version for all pages."""
-    whole = axis(opened.heads)
+    whole = loading.axis(opened.heads)
     shown = whole.of_branch(branch) if opened.heads.capabilities.branches_are_directories else whole.filled()
     steps = _steps(condition, probes)
     _, first = bisect_steps.ends(shown, steps)

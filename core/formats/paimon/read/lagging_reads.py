@@ -39,6 +39,7 @@ class Patience:
     local: LocalContents | None = None  # what this process has read of a table on the local disk
     began_s: float = field(default_factory=time.time)  # epoch seconds
     listed: set[str] = field(default_factory=set)  # paths in the listings of this pass
+    directories: list[str] = field(default_factory=list)  # that were listed
     checksums: dict[str, str] = field(default_factory=dict)  # of listed files; with `local`, their marks
     ahead: dict[str, list[DirectoryEntry] | None] = field(default_factory=dict)
 
@@ -77,6 +78,7 @@ class Patience:
             return self._noted(directory, found)
 
     def _noted(self, directory: str, found: list[DirectoryEntry]) -> list[DirectoryEntry]:
+        self.directories.append(directory)
         self.listed.update(f"{directory}/{entry.name}" for entry in found)
         if self.local is not None:
             if directory.rpartition("/")[2] in _KEPT:  # all but hints, whose names have no number
