@@ -119,22 +119,28 @@ class CommitChanges:
         only = np.setdiff1d(key[went], key[data & (self._side == 0)])
         if not len(only):
             return tuple(map(tuple, found))
-        commit, partition = only // (len(self._names) + 1), only % (len(self._names) + 1)
-        gone = {name: number for number, name in enumerate(np.unique(partition).tolist())}
-        files = self._history.files
-        codes = pc.index_in(
-            pc.fill_null(files["partition"], ""), value_set=pa.array(self._names, pa.string())
-        ).to_numpy()
-        is_data = np.ones(len(files), dtype=np.bool_)
-        if "content" in files.column_names:
-            is_data = pc.equal(files["content"], "data").to_numpy()
-        left: dict[int, Ints] = {}
-        for code in gone:  # how many of its files are live at each position
-            left[code] = self._history.live.sums(((codes == code) & is_data).astype(np.int64))
-        for number, code in zip(commit.tolist(), partition.tolist(), strict=True):
-            if left[code][self._own[number]] == 0:
-                found[number].append(self._names[code])
+        commit, partition = np.divmod(only, len(self._names) + 1)
+        left = self._live_data(partition, np.array(self._own, dtype=np.int64)[commit])
+        for number, code in zip(commit[left == 0].tolist(), partition[left == 0].tolist(), strict=True):
+            found[number].append(self._names[code])
         return tuple(tuple(sorted(names)) for names in found)
+
+    def _live_data(self, partition: Ints, position: Ints) -> Ints:
+        """How many data files of each of these partitions are live at the position beside it."""
+        files, live = self._history.files, self._history.live
+        names = pa.array(self._names, pa.string())
+        codes = pc.index_in(pc.fill_null(files["partition"], ""), value_set=names).to_numpy()
+        is_asked = np.isin(np.arange(len(self._names)), partition)[codes]
+        if "content" in files.column_names:
+            is_asked &= pc.equal(files["content"], "data").to_numpy()
+        mine = is_asked[live.owner]
+        width = np.int64(live.positions + 1)
+        before = codes[live.owner[mine]] * width
+        began, ended = np.sort(before + live.first[mine]), np.sort(before + live.last[mine])
+        start = partition * width
+        at = start + position
+        has_begun = np.searchsorted(began, at, side="right") - np.searchsorted(began, start)
+        return np.asarray(has_begun - (np.searchsorted(ended, at) - np.searchsorted(ended, start)))
 
     @cached_property
     def times(self) -> Ints:

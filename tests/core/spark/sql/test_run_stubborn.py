@@ -42,8 +42,15 @@ ASKED = f"""
     def told(answer):
         print(json.dumps(answer), flush=True)
 
+    def seen_off():
+        """Stopped queries of the script before may still end the Spark that they ran in."""
+        for each in threading.enumerate():
+            if each.name.startswith(("ending query", "cancelling query")):
+                each.join(600)
+
     for line in sys.stdin:
         try:
+            seen_off()
             expected = ask("SELECT count(*) AS n FROM t", timeout_s=600)
             exec(json.loads(line), {{**globals(), "before": session.spark()}})
         except BaseException:
