@@ -192,16 +192,18 @@ class CommitChanges:
 
 
 def object_of(files: pa.Table) -> tuple[Ints, int]:
-    """Of every file the number of its path, and how many there are; of vectors in one file, each is one."""
-    path = files["path"]
+    """Of every file a number that only files of the same path have, and a bound of these numbers; of vectors in one
+    file, each has its own."""
+    found: Ints = files["object"].to_numpy()
     if "offset" in files.column_names:
-        path = pc.binary_join_element_wise(path, pc.fill_null(files["offset"].cast(pa.string()), ""), "\0")
-    found = path.combine_chunks().dictionary_encode()
-    return found.indices.to_numpy().astype(np.int64), len(found.dictionary)
+        offset = files["offset"].combine_chunks().dictionary_encode(null_encoding="encode")
+        pairs = pa.array(found * np.int64(len(offset.dictionary) + 1) + offset.indices.to_numpy()).dictionary_encode()
+        found = pairs.indices.to_numpy().astype(np.int64)
+    return found, int(found.max(initial=-1)) + 1
 
 
 def first_of(owner: Ints, owners: int) -> Ints:
-    """Per object one of its rows: what they say of a path is the same."""
+    """Per object one of its rows, 0 of a number without any: what rows say of their path is the same."""
     first: Ints = np.zeros(owners, dtype=np.int64)
     first[owner[::-1]] = np.arange(len(owner) - 1, -1, -1, dtype=np.int64)
     return first

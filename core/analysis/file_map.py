@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from core.analysis.commit_changes import first_of, object_of
+from core.analysis.commit_changes import object_of
 from core.analysis.file_tree import folders
 from core.model.history import History
 from core.model.intervals import Ints
@@ -47,11 +46,10 @@ def values(history: History, files: pa.Table, level: pa.Table, folder: str, by: 
 
 def _ages(history: History, files: pa.Table, level: pa.Table, folder: str, now_ms: int) -> Values:
     seen = first_seen_ms(history)
-    path = history.files["path"].combine_chunks().dictionary_encode()  # an upgrade gives a path a second row
-    least = np.full(len(path.dictionary), np.iinfo(np.int64).max, dtype=np.int64)
-    np.minimum.at(least, path.indices.to_numpy()[seen >= 0], seen[seen >= 0])
-    at = pc.index_in(files["path"], path.dictionary).to_numpy()
-    since = np.where(least == np.iinfo(np.int64).max, -1, least)[at]
+    least = np.full(len(history.objects), np.iinfo(np.int64).max, dtype=np.int64)
+    owner = history.files["object"].to_numpy()  # an upgrade gives a path a second row
+    np.minimum.at(least, owner[seen >= 0], seen[seen >= 0])
+    since = np.where(least == np.iinfo(np.int64).max, -1, least)[files["object"].to_numpy()]
     sizes = files["bytes"].to_numpy()
     weight = np.where(since < 0, 0, np.maximum(sizes, 1))
     age = weight * np.maximum(now_ms - since, 0).astype(np.float64)
@@ -60,8 +58,8 @@ def _ages(history: History, files: pa.Table, level: pa.Table, folder: str, now_m
 
 
 def _rewrites(history: History, level: pa.Table, folder: str) -> Values:
-    owner, owners = object_of(history.files)  # an upgrade writes nothing
-    every = history.files.take(pa.array(first_of(owner, owners)))
+    owner, _ = object_of(history.files)  # an upgrade writes nothing
+    every = history.files.take(pa.array(np.unique(owner, return_index=True)[1]))
     written = _below(every, folder, every["bytes"].to_numpy())
     rows = level.to_pylist()
     here = sum(row["bytes"] for row in rows if row["is_file"])
