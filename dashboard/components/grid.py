@@ -18,7 +18,7 @@ from dashboard.components.frame import hues
 from dashboard.formatting import cells, exports, markup, units
 from dashboard.formatting.palette import Palette
 
-SHOWN_ROWS = 5_000
+SHOWN_ROWS = 1_000
 COLOURED_ROWS = 500
 ABSENT = "—"
 

@@ -25,6 +25,7 @@ from dashboard.formatting.palette import Palette
 from dashboard.formatting.prices import Price, money
 
 CURVE_PX = 260
+MOST_TURNS = 1_000  # of the line: more than it has pixels
 MOST_COLUMNS = 120  # that can be clicked: of longer histories each stands for several numbers
 CALENDAR_PX = 230
 SHOWN_DROPS = 8
@@ -42,7 +43,8 @@ def curve(
     if len(keeps) < 2:
         return None
     freed = [int(sizes[keep]) for keep in keeps]
-    turns = sorted({0, len(freed) - 1, *(at for at in range(1, len(freed)) if freed[at] != freed[at - 1])})
+    turns = [at for at in range(1, len(freed)) if freed[at] != freed[at - 1]]
+    turns = sorted({0, len(freed) - 1, *turns[:: -(-len(turns) // MOST_TURNS) or 1]})
     step = -(-len(keeps) // MOST_COLUMNS)
     columns = keeps[::step]
     hovers = [words.curve_hover(keep, int(sizes[keep]), int(files[keep]), price) for keep in columns]

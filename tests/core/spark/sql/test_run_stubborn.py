@@ -43,7 +43,7 @@ ASKED = f"""
         print(json.dumps(answer), flush=True)
 
     def seen_off():
-        """Stopped queries of the script before may still end the Spark that they ran in."""
+        # stopped queries of the script before may still end the Spark that they ran in
         for each in threading.enumerate():
             if each.name.startswith(("ending query", "cancelling query")):
                 each.join(600)

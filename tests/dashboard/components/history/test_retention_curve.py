@@ -18,6 +18,7 @@ from core.model.actions import Expire
 from core.storage.store import Store
 from core.table import open_table
 from dashboard import settings, words
+from dashboard.components.changes import plan
 from dashboard.formatting.palette import LIGHT
 from dashboard.formatting.prices import Price, money
 from dashboard.view_models import retention_curve
@@ -76,6 +77,35 @@ def test_the_curve_says_what_each_retention_would_free(warehouse: Path) -> None:
         plan = open_table(table_of(warehouse)).preview(Expire(retain_max=keep, retain_min=keep), NOW_MS)
         assert plan.freed_bytes == freed
     assert any("keep 4" in str(each.text) for each in figure.layout.annotations)
+
+
+def test_the_line_of_a_long_history_has_no_more_turns_than_pixels(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = open_table(table_of(warehouse)).history()
+    whole = retention_curve.curve(history, "main", LIGHT)
+    monkeypatch.setattr(retention_curve, "MOST_TURNS", 3)
+    least = retention_curve.curve(history, "main", LIGHT)
+    assert whole is not None
+    assert least is not None
+    every, some = (dict(zip(each["data"][0]["x"], each["data"][0]["y"], strict=True)) for each in (whole, least))
+    assert some.items() <= every.items()
+    assert {1, 14} <= set(some)
+    assert len(some) <= 5 < len(every)
+
+
+def test_the_newest_versions_that_go_are_offered_to_keep_and_others_are_typed(
+    warehouse: Path, open_page: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "LISTED", 3)
+    page = open_page("retention", warehouse, table="shop.orders", keep_max="4", keep_min="4")
+    box = page.test.selectbox(key="plans.protect")
+    assert box.options == ["10", "9", "8"]
+    for typed, is_there in (("5", True), ("99", False)):
+        box = page.test.selectbox(key="plans.protect")
+        box.options.append(typed)  # the testing framework lets nobody type
+        box.set_value(typed)
+        assert ("Snapshot 99 is not retained" in page.run().text) is not is_there
 
 
 def test_retention_shows_curve_holders_drops_and_the_engine(warehouse: Path, open_page: Callable) -> None:
