@@ -131,11 +131,10 @@ def marks(path: str, *, has_entries: bool = True) -> Marks | None:
     Those of a directory that cannot be listed, or has a link, whose target may change, are different each time."""
     try:
         at = os.stat(path)
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return Marks(time.time_ns())
-    own = (at.st_mode, at.st_ino, at.st_mtime_ns, at.st_ctime_ns)
+    except OSError as error:
+        is_absent = isinstance(error, FileNotFoundError) and not os.path.islink(path)
+        return None if is_absent else Marks(time.time_ns())
+    own = (at.st_dev, at.st_mode, at.st_ino, at.st_mtime_ns, at.st_ctime_ns)
     if not has_entries:
         return Marks(at.st_ctime_ns, own)
     try:

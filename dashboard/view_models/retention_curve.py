@@ -25,7 +25,7 @@ from dashboard.formatting.palette import Palette
 from dashboard.formatting.prices import Price, money
 
 CURVE_PX = 260
-MOST_TURNS = 1_000  # of the line: more than it has pixels
+MOST_TURNS = 1_000  # of the line, which has fewer pixels
 MOST_COLUMNS = 120  # that can be clicked: of longer histories each stands for several numbers
 CALENDAR_PX = 230
 SHOWN_DROPS = 8
@@ -43,8 +43,9 @@ def curve(
     if len(keeps) < 2:
         return None
     freed = [int(sizes[keep]) for keep in keeps]
-    turns = [at for at in range(1, len(freed)) if freed[at] != freed[at - 1]]
-    turns = sorted({0, len(freed) - 1, *turns[:: -(-len(turns) // MOST_TURNS) or 1]})
+    apart = -(-len(freed) // MOST_TURNS)
+    last = {at // apart: at for at in range(1, len(freed)) if freed[at] != freed[at - 1]}  # in each stretch
+    turns = sorted({0, len(freed) - 1, *last.values()})
     step = -(-len(keeps) // MOST_COLUMNS)
     columns = keeps[::step]
     hovers = [words.curve_hover(keep, int(sizes[keep]), int(files[keep]), price) for keep in columns]

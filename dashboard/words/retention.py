@@ -161,6 +161,7 @@ PROTECT_HELP = N_(
     "Creates a tag of this snapshot, checks that each of its files exists, and lets the tag "
     "expire automatically after 7 days. What it keeps is reclaimed only after that."
 )
+PROTECT_OTHERS = N_("The newest are listed; create a tag of any other on Tags.")
 RULE_SET = N_("Whose rules")
 RULE_SETS: Mapping[str, str] = {"newest": N_("Paimon 2.x rules"), "1.x": "1.x", "0.9": "0.9"}
 

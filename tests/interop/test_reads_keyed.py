@@ -82,7 +82,7 @@ TYPES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("form", "vectors"), sample(itertools.product(["parquet", "orc", "avro"], [False, True]), 3))
+@pytest.mark.parametrize(("form", "vectors"), sample(itertools.product(["parquet", "orc", "avro"], [False, True]), 4))
 def test_every_type_in_merged_rows(
     spark: SparkSession, tmp_path: Path, java_judge: PaimonJudge, form: str, vectors: bool
 ) -> None:
@@ -231,7 +231,7 @@ def test_row_tracking_changes_no_row(spark: SparkSession, tmp_path: Path, java_j
 # deletion vectors of append tables --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("form", "wide"), sample(itertools.product(["parquet", "orc", "avro"], [False, True]), 3))
+@pytest.mark.parametrize(("form", "wide"), sample(itertools.product(["parquet", "orc", "avro"], [False, True]), 4))
 def test_deletion_vectors_of_append_tables(
     spark: SparkSession, tmp_path: Path, java_judge: PaimonJudge, form: str, wide: bool
 ) -> None:

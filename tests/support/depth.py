@@ -34,15 +34,17 @@ def first_fast(cases: Iterable[Any]) -> list[Any]:
 def sample(cases: Iterable[T], most: int) -> list[T]:
     """Return `most` of the cases, evenly spread from the first to the last; in a deep run all of them."""
     every = list(cases)
+    assert most > 0
     if IS_DEEP or len(every) <= most:
         return every
     return [every[number * (len(every) - 1) // max(1, most - 1)] for number in range(most)]
 
 
 def moments() -> Iterator[int]:
-    """Yield the numbers of the effects before which a run is to fail, without end: the first six and then every third;
-    in a deep run all."""
+    """Yield the numbers of the effects before which a run is to fail: the first seven and then every third; in a deep
+    run all. Raises AssertionError where no run has so many."""
     at = 0
-    while True:
+    while at < 1_000:
         yield at
         at += 1 if IS_DEEP or at < 6 else 3
+    raise AssertionError("no end was reached")

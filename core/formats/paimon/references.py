@@ -85,7 +85,7 @@ def read(
     finally:
         if local is not None:
             local.contents.forget_others(patience.listed)
-    if local is not None and not any(line.unreadable for line in found.lines):
+    if local is not None and reader.is_whole and not any(line.unreadable for line in found.lines):
         local.heads.keep(found, patience.directories, patience.began_s)
     return found
 
@@ -98,6 +98,7 @@ class _Reader:
         self.references = references
         self.patience = patience
         self.latest: dict[str, bytes | SnapscopeError] = {}  # may be newer than a listing
+        self.is_whole = True  # no hint was there and could not be read
 
     def begin(self, branches: Sequence[str]) -> None:
         """List the snapshots of these branches and read what LATEST says."""
@@ -113,6 +114,7 @@ class _Reader:
         def hinted() -> list[int]:
             hints.update(self.patience.contents([layout.hint(branch, layout.EARLIEST)], HINT))
             hints[latest] = self.latest[latest]
+            self.is_whole &= all(isinstance(each, bytes) or each.kind == "NotFound" for each in hints.values())
             return [int(text) for text in map(number, hints.values()) if text is not None]
 
         latest = layout.hint(branch, layout.LATEST)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.serializers import NoOpSerializer
 from pyspark.sql import DataFrame, types
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.util import _load_from_socket as load_from_socket
+from pyspark.util import local_connect_and_auth
 
 from core.spark.session import connect
 from core.spark.session.gateway import scala_object
@@ -76,11 +76,20 @@ def _collected(sent: DataFrame, schema: pa.Schema) -> list[pa.Table]:
 
 def _served(jvm: Any, batches: Any) -> list[bytes]:
     """The byte arrays of an iterator in the JVM, through a socket: Py4J takes 60 ns for each byte that it returns."""
-    port, secret, server = jvm.org.apache.spark.api.python.PythonRDD.serveIterator(batches, "rows of a query")
+    address, secret, server = jvm.org.apache.spark.api.python.PythonRDD.serveIterator(batches, "rows of a query")
     try:
-        return list(load_from_socket((port, secret), NoOpSerializer()))
-    finally:
-        server.getResult()  # raises what went wrong in the JVM
+        file, socket = local_connect_and_auth(address, secret)
+    except Exception:
+        server.secret()  # raises that the JVM has ended, if it has
+        raise
+    try:
+        socket.settimeout(None)  # nobody knows how long the JVM takes for a batch
+        found = list(NoOpSerializer().load_stream(file))
+    finally:  # else the JVM would wait for a reader that gave up
+        file.close()
+        socket.close()
+    server.getResult()  # raises what went wrong in the JVM
+    return found
 
 
 def _typed(rows: pa.Table, schema: pa.Schema) -> pa.Table:

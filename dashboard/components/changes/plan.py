@@ -10,7 +10,6 @@ from collections.abc import Callable
 import pyarrow.compute as pc
 import streamlit as st
 
-from core.errors import SnapscopeError
 from core.execution import apply as applying
 from core.execution import protect
 from core.execution.delete_files import Receipt
@@ -22,7 +21,7 @@ from core.planning.confirmation import Danger, danger
 from core.table import resolve
 from dashboard import background_jobs, permissions, settings, words
 from dashboard import data as loading
-from dashboard.components import errors, explain_figure, grid, inputs, reports
+from dashboard.components import explain_figure, grid, inputs, reports
 from dashboard.components.changes import running_change, runs
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import retention_curve
@@ -161,20 +160,15 @@ def _protect(opened: OpenedTable, plan: Plan, history: History) -> None:
     if not going or not plan.change.is_expiry:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="protect"):
+        others = f" {words.PROTECT_OTHERS}" if len(going) > LISTED else ""
         picked = st.selectbox(
             words.PROTECT_POINT,
-            going[: -LISTED - 1 : -1],  # the browser takes a third of a second for ten thousand; others can be typed
+            going[: -LISTED - 1 : -1],  # the browser takes a third of a second for ten thousand
             key="plans.protect",
-            help=words.PROTECT_HELP,
+            help=words.PROTECT_HELP + others,
             width=220,
-            accept_new_options=True,
         )
-        table = loading.table(opened.ref.location)
-        try:
-            point = resolve(opened.heads, picked)
-        except SnapscopeError as error:  # of a version that was typed
-            errors.show(error)
-            return
+        table, point = loading.table(opened.ref.location), resolve(opened.heads, picked)
         asked = protect.protection(table, point, protect.DAYS_MS, opened.now_ms)
         made = loading.plan(history, asked, opened.now_ms)
         st.button(

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from core.errors import Corrupt
 from core.formats.paimon import references
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.references import LocalReferences
@@ -126,6 +127,20 @@ def test_after_any_changes_it_is_what_reading_everything_gives(table: TableBuild
                 path.with_name("new").write_bytes(chance.choice(there).read_bytes())
                 path.with_name("new").replace(path)
         assert references.read(store, local=local) == references.read(store)
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_hint_that_could_not_be_read_is_read_again(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, local = Store(str(table.path)), LocalReferences(str(table.path))
+    from_disk = Store.read_many
+
+    def failing(store: Store, names: Sequence[str], *more: Any) -> Any:
+        return {**from_disk(store, names, *more), **{each: Corrupt("no") for each in names if "EARLIEST" in each}}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "read_many", failing)
+        assert references.read(store, local=local).main.warnings
+    assert references.read(store, local=local) == references.read(store)
 
 
 @pytest.mark.usefixtures("settled")
@@ -286,6 +301,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "a directory is gone": lambda root: (root / "branch/b/tag").rename(root / "aside"),
     "another directory with the same files": other_directory,
     "another table with the same directories": other_table,
+    "a directory leads nowhere": lambda root: (root / "absent").symlink_to(root / "nowhere"),
     "a directory is a file": lambda root: (root / "absent").write_text(""),
 }
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark import util
+from pyspark.serializers import NoOpSerializer
 from pyspark.sql import SparkSession
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, TimedOut
@@ -56,10 +56,29 @@ def test_a_large_answer_is_whole_and_in_order(shop: SparkSession) -> None:
 
 
 def test_an_answer_that_breaks_off_is_refused(shop: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    load = util._load_from_socket
-    monkeypatch.setattr(arrow_rows, "load_from_socket", lambda *given: list(load(*given))[:-1])
+    load: Any = NoOpSerializer.load_stream
+    monkeypatch.setattr(NoOpSerializer, "load_stream", lambda *given: list(load(*given))[:-1])
     with pytest.raises(Invalid, match="Spark's process exited while the query ran"):
         sql.run(shop, "SELECT id FROM range(15000)", OPEN, row_cap=50_000)
+
+
+@pytest.mark.parametrize("at", ["connecting", "reading"])
+def test_rows_that_cannot_be_fetched_are_an_error_at_once(
+    shop: SparkSession, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """The JVM waits for whoever reads them: nothing may wait for the JVM then."""
+
+    def fails(*_: object) -> None:
+        raise MemoryError(at)
+
+    if at == "connecting":
+        monkeypatch.setattr(arrow_rows, "local_connect_and_auth", fails)
+    else:
+        monkeypatch.setattr(NoOpSerializer, "loads", fails)
+    with pytest.raises(Invalid, match=at):
+        sql.run(shop, "SELECT repeat('x', 10000) FROM range(9000)", OPEN, row_cap=9_000, timeout_s=30)
+    monkeypatch.undo()
+    assert sql.run(shop, "SELECT count(*) AS n FROM t", OPEN).table.to_pylist() == [{"n": 5}]
 
 
 def test_a_missing_file_is_reported_without_waiting_for_spark_to_end(

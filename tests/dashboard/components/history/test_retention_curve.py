@@ -89,23 +89,22 @@ def test_the_line_of_a_long_history_has_no_more_turns_than_pixels(
     assert whole is not None
     assert least is not None
     every, some = (dict(zip(each["data"][0]["x"], each["data"][0]["y"], strict=True)) for each in (whole, least))
-    assert some.items() <= every.items()
     assert {1, 14} <= set(some)
     assert len(some) <= 5 < len(every)
+    for keep in range(1, 15):  # a step lies at most a third of the line too far to the right
+        truth = {every[max(x for x in every if x <= max(1, near))] for near in range(keep - 5, keep + 1)}
+        assert some[max(x for x in some if x <= keep)] in truth
 
 
-def test_the_newest_versions_that_go_are_offered_to_keep_and_others_are_typed(
+def test_the_newest_versions_that_go_are_offered_to_keep(
     warehouse: Path, open_page: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan, "LISTED", 3)
-    page = open_page("retention", warehouse, table="shop.orders", keep_max="4", keep_min="4")
-    box = page.test.selectbox(key="plans.protect")
-    assert box.options == ["10", "9", "8"]
-    for typed, is_there in (("5", True), ("99", False)):
+    for most, offered in ((3, ["10", "9", "8"]), (10, [str(number) for number in range(10, 0, -1)])):
+        monkeypatch.setattr(plan, "LISTED", most)
+        page = open_page("retention", warehouse, table="shop.orders", keep_max="4", keep_min="4")
         box = page.test.selectbox(key="plans.protect")
-        box.options.append(typed)  # the testing framework lets nobody type
-        box.set_value(typed)
-        assert ("Snapshot 99 is not retained" in page.run().text) is not is_there
+        assert box.options == offered
+        assert (words.PROTECT_OTHERS in box.help) == (most == 3)
 
 
 def test_retention_shows_curve_holders_drops_and_the_engine(warehouse: Path, open_page: Callable) -> None:
