@@ -68,12 +68,12 @@ check: lint ## before every commit: lint, format, types, layers, fast tests (abo
 	@$(MAKE) --jobs 2 types fast
 
 test: LEFT_OUT ?= most cases of long tests (make deep runs them), long proofs (make proof MINUTES=n)
-test: lint types ## what CI runs: everything but the long proofs (40 minutes at most)
+test: lint types ## what CI runs: everything but long proofs and most cases of long tests
 	@SNAPSCOPE_LEFT_OUT="$(LEFT_OUT)" \
 	  tests/in_memory $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 40 --durations-min 5 \
 	    --cov --cov-report=
 
-deep: ## make test with all cases and twice the examples (two hours)
+deep: ## make test with all cases and twice the examples (more than two hours)
 	@SNAPSCOPE_DEEP=2 $(MAKE) test LEFT_OUT='long proofs (make proof MINUTES=n)'
 
 lint: $(VENV)/.ready-dev

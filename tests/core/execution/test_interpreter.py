@@ -1,7 +1,8 @@
-"""A process that dies before each single effect, for every kind of change: nothing held is lost, and the rest of the
+"""A process that dies before one of its effects, for every kind of change: nothing held is lost, and the rest of the
 way leads where a clean run leads.
 
-For every n until a run gets through: the table is restored, the change dies before its n-th effect (a file created,
+For every n of `tests.support.depth.moments` until a run gets through: the table is restored, the change dies before its
+n-th effect (a file created,
 overwritten or deleted, a directory removed, a journal entry begun or just written), every kept point is read, and
 then it is resumed on one copy and undone on another.
 """

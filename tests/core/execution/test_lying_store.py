@@ -481,7 +481,7 @@ def test_a_schema_that_a_snapshot_names_is_known_though_never_listed(stage: Stag
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_metadata_that_is_never_listed_is_held_all_the_same(change: Change, stage: Stage) -> None:
-    """Lists and manifests are missing from listings, one at a time: it is read all the same, or nothing is deleted."""
+    """Lists and manifests are missing from listings, one at a time: each is read anyway, or nothing is deleted."""
     end, documents, _ = end_of_a_clean_run(stage, change)
     stage.fresh()
     needed = sorted(path for path in ground.files(stage.root) if path.startswith(("manifest/", "statistics/")))
