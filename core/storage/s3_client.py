@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -209,51 +210,75 @@ class S3Client:
 
     def _listed(self, path: str, splits: Sequence[str]) -> list[dict[str, Any]] | None:
         key = path.partition("/")[2]
-        if splits and (parts := self._in_parts(f"{key}/", splits)) is not None:
-            objects, below = parts
-        else:
+        below = f"{key}/" if key else ""
+        if (page := self._first_page(below, "" if splits else "/")) is None:
+            return None
+        objects, prefixes, is_whole = page
+        if not is_whole and splits:
+            if (rest := self._after(below, objects, splits)) is None:
+                return None
+            objects += rest
+        elif not is_whole:
             found = self._answer(lambda: self._obstore.list_with_delimiter(self._store(), key or None))
-            if found is None:
+            if found is None or len(found["objects"]) + len(found["common_prefixes"]) <= len(objects) + len(prefixes):
                 return None
-            objects, below = found["objects"], found["common_prefixes"]
-        files = [{"name": each["path"], "size": each["size"], "type": "file", "LastModified": each["last_modified"],
-                  "ETag": each["e_tag"]} for each in objects]  # fmt: skip
-        directories = [{"name": each.rstrip("/"), "size": 0, "type": "directory"} for each in below]
-        if not all(PLAIN.fullmatch(str(each["name"])) for each in files + directories):
+            objects = [_entry(**each) for each in found["objects"] if each["path"].startswith(below)]  # not its marker
+            prefixes = found["common_prefixes"]
+        inner = {each["name"] for each in objects if "/" in each["name"].removeprefix(below)}
+        prefixes = {*prefixes, *(f"{below}{name.removeprefix(below).partition('/')[0]}" for name in inner)}
+        directories = [{"name": each.rstrip("/"), "size": 0, "type": "directory"} for each in sorted(prefixes)]
+        found_all = [each for each in objects if each["name"] not in inner] + directories
+        if not all(PLAIN.fullmatch(each["name"]) for each in found_all):
             return None
-        return [each | {"name": f"{self.bucket}/{each['name']}"} for each in files + directories]
+        return [each | {"name": f"{self.bucket}/{each['name']}"} for each in found_all]
 
-    def _in_parts(self, below: str, splits: Sequence[str]) -> tuple[list[Any], Collection[str]] | None:
-        """List objects and directories below a prefix in parts; None if the server lists in no order, or not after a
-        name."""
-        ends = [f"{below}{each}" for each in splits]
-        first = self._answer(lambda: self._part(below, None, ends[0]))
-        if first is None:
+    def _first_page(self, below: str, delimiter: str) -> tuple[list[dict[str, Any]], Collection[str], bool] | None:
+        """List the objects and prefixes of the first page, and whether there are no more. None if that is not certain.
+
+        obstore takes an answer that is no listing for an empty one, and a page without a token for the last one, even
+        where more names are said to follow, as a server says that only knows the first version of this request.
+        """
+        try:
+            page = self._fs.call_s3("list_objects_v2", Bucket=self.bucket, Prefix=below, Delimiter=delimiter)
+        except Exception:  # noqa: BLE001  # s3fs makes the same request next, and its error is the one that counts
+            page = {}
+        is_whole = not page.get("IsTruncated")
+        if "KeyCount" not in page or not (is_whole or page.get("NextContinuationToken")):
+            self._rests_until = time.monotonic() + REST_S
             return None
-        parts: list[tuple[list[Any], bool] | None] = [first]
-        if not first[1]:
-            calls = [partial(self._part, below, *each) for each in zip(ends, [*ends[1:], None], strict=True)]
-            parts += time_limits.together(self._url, [partial(self._answer, each) for each in calls])
-        found = list[Any]()
-        for part in parts:
-            if part is None:
+        objects = [
+            _entry(each["Key"], each["Size"], each["LastModified"], each.get("ETag"))
+            for each in page.get("Contents", ())
+            if each["Key"] != below  # the directory's own marker
+        ]
+        return objects, [each["Prefix"] for each in page.get("CommonPrefixes", ())], is_whole
+
+    def _after(self, below: str, page: list[dict[str, Any]], splits: Sequence[str]) -> list[dict[str, Any]] | None:
+        """List the objects after the first page, the parts between `splits` at the same time; None if the server lists
+        in no order, or not after a name."""
+        names = [each["name"] for each in page]
+        if not names or names != sorted(names):
+            return None
+        ends = [end for end in (f"{below}{each}" for each in splits) if end > names[-1]]
+        calls = [partial(self._part, below, *each) for each in pairwise((names[-1], *ends, None))]
+        found = list[dict[str, Any]]()
+        is_end = False
+        for part in time_limits.together(self._url, [partial(self._answer, each) for each in calls]):
+            if part is None or (is_end and part[0]):  # a part that said that nothing follows it
                 return None
-            found += (each for each in part[0] if each["path"].startswith(below))  # not the directory's own marker
-        inner = {each["path"] for each in found if "/" in each["path"].removeprefix(below)}
-        names = {f"{below}{path.removeprefix(below).partition('/')[0]}" for path in inner}
-        return [each for each in found if each["path"] not in inner], names
+            found += part[0]
+            is_end |= part[1]
+        return found
 
-    def _part(self, below: str, begin: str | None, end: str | None) -> tuple[list[Any], bool] | None:
+    def _part(self, below: str, begin: str, end: str | None) -> tuple[list[dict[str, Any]], bool] | None:
         """List the objects after `begin`, up to `end`, and whether there are no more; None if they come in another
         order."""
-        found, last = list[Any](), begin or ""
+        found, last = list[Any](), begin
         for page in self._obstore.list(self._store(), below.rstrip("/"), offset=begin, chunk_size=_PAGE):
             names = [str(each["path"]) for each in page]
             if names != sorted(names) or (names and names[0] <= last):
                 return None
-            if begin is None and not last and len(page) < _PAGE:
-                return list(page), True
-            found += [each for each in page if end is None or each["path"] <= end]
+            found += [_entry(**each) for each in page if end is None or each["path"] <= end]
             last = names[-1] if names else last
             if end is not None and last > end:
                 return found, False
@@ -270,3 +295,8 @@ class S3Client:
             return bytes(found.bytes())
 
         return self._answer(get)
+
+
+def _entry(path: str, size: int, last_modified: dt.datetime, e_tag: str | None, **_: object) -> dict[str, Any]:
+    """Describe an object as s3fs does."""
+    return {"name": path, "size": size, "type": "file", "LastModified": last_modified, "ETag": e_tag}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
@@ -110,3 +111,43 @@ def test_a_server_that_lists_otherwise_is_asked_page_by_page(
     monkeypatch.setattr(server, "_listed", otherwise)
     found, _ = both(server, [f"{kind}-{number % 16:x}{number:03}" for kind in "ab" for number in range(40)])
     assert len(found) == 80
+
+
+# answers that are no whole listings ----------------------------------------------------------------------------------
+
+HTML = b"<html><body>Log in first</body></html>"
+SLOW = b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"
+
+
+@pytest.mark.parametrize("counts", [True, False])
+@pytest.mark.parametrize("splits", [(), SPLITS])
+def test_a_server_that_knows_only_the_first_version_of_listings_is_never_believed(
+    server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, splits: Sequence[str], counts: bool
+) -> None:
+    """It ignores `list-type=2`: where names follow, it gives no token but a marker, and obstore stops there."""
+    listed = server._listed
+
+    def first_version(asked: Mapping[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
+        status, headers, body = listed(asked)
+        body = re.sub(rb"<(/?)NextContinuationToken>", rb"<\1NextMarker>", body)
+        return status, headers, body if counts else re.sub(rb"<KeyCount>\d*</KeyCount>", b"", body)
+
+    server.objects.update({f"t/m/a-{number:02}": b"" for number in range(25)} | {"t/few/a": b""})
+    monkeypatch.setattr(server, "_listed", first_version)
+    store = Store(f"s3://{memory_s3.BUCKET}/t")
+    assert [each.name for each in store.ls_if_there("few", splits)] == ["a"]
+    with pytest.raises(Corrupt, match="NextContinuationToken"):
+        store.ls_if_there("m", splits)
+
+
+@pytest.mark.parametrize("answer", [HTML, SLOW])
+@pytest.mark.parametrize("splits", [(), SPLITS])
+def test_what_is_no_listing_is_no_empty_directory(
+    server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, splits: Sequence[str], answer: bytes
+) -> None:
+    server.objects["t/m/a"] = b""
+    store = Store(f"s3://{memory_s3.BUCKET}/t")
+    assert len(store.ls_if_there("m", splits)) == 1
+    monkeypatch.setattr(server, "_listed", lambda asked: (200, [], answer))
+    with pytest.raises(Corrupt):
+        store.ls_if_there("m", splits)
