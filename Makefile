@@ -90,7 +90,7 @@ structure: $(VENV)/.ready-dev ## counts what makes the code hard to enter; fails
 	@$(BIN)/python -m tests.structure
 
 fast: $(VENV)/.ready-dev
-	@SNAPSCOPE_LEFT_OUT='slow, Spark, engine and browser tests, most examples of properties (make test runs them)' \
+	@SNAPSCOPE_LEFT_OUT='slow, Spark, engine and browser tests, most examples of properties, all but three cases of each test (make test runs them)' \
 	  SNAPSCOPE_DEEP=0.2 \
 	  tests/in_memory $(BIN)/python -m pytest -q --numprocesses auto -m 'not (slow or spark or engines or browser)'
 

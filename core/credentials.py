@@ -8,12 +8,16 @@ from __future__ import annotations
 import os
 import re
 import threading
+from collections.abc import Iterable
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 from core.errors import Invalid
 from core.messages import told
 
-_SIGNED = re.compile(r"(?i)\b(sig|signature|x-amz-signature|x-amz-credential|x-amz-security-token)=[^&\s\"']+")
+_USERS = re.compile(r"://[^\s/@]*:[^\s@]*@")
+_IN_QUERIES = re.compile(r"""(?i)([?&;][\w.-]*(?:token|key|secret|passw|pwd|credential|sig|user)[\w.-]*=)[^&;\s"']+""")
+_IN_ADDRESSES = re.compile(r"""(?i)([(,][\w.-]*(?:token|secret|passw|pwd|credential)[\w.-]*=)[^,)\s"']+""")
 _SHORTEST = 4  # characters of a secret that is looked for in messages; a shorter one would blank out other text
 _lock = threading.Lock()
 _revealed: set[str] = set()
@@ -34,7 +38,7 @@ class Secret:
         """Read it now. Raises `Invalid` for a variable that is not set, or a file that cannot be read."""
         found = self._text
         if self._kind == "env":
-            found = os.environ.get(self._text, "")
+            found = os.environ.get(self._text, "").strip()
             if not found:
                 raise Invalid(
                     "The settings file takes a credential from ${name}, which is not set.",
@@ -44,8 +48,7 @@ class Secret:
                 )
         elif self._kind == "file":
             found = self._content()
-        with _lock:
-            _revealed.add(found)
+        conceal(found)
         return found
 
     def _content(self) -> str:
@@ -66,16 +69,26 @@ class Secret:
 
 
 def conceal(secret: str) -> None:
-    """Leave a secret that a catalog lent out of all messages."""
+    """Leave a secret that was read here, or that a catalog lent, out of all messages."""
     with _lock:
         _revealed.add(secret)
 
 
 def masked(text: str) -> str:
-    """A foreign text without any secret that was read here, and without the signatures of URLs."""
+    """A foreign text without any secret that was read here, and without the credentials of URLs."""
     with _lock:
-        known = sorted(_revealed, key=len, reverse=True)
-    for each in known:
-        if len(each) >= _SHORTEST:
-            text = text.replace(each, "…")
-    return _SIGNED.sub(r"\1=…", text)
+        known = list(_revealed)
+    return without(text, known)
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """A foreign text without these secrets, as they are or as clients show them, nor the credentials of URLs."""
+    shown = {form for each in secrets for form in _forms(each) if len(form) >= _SHORTEST}
+    for each in sorted(shown, key=len, reverse=True):
+        text = text.replace(each, "…")
+    return _IN_QUERIES.sub(r"\1…", _IN_ADDRESSES.sub(r"\1…", _USERS.sub("://…@", text)))
+
+
+def _forms(secret: str) -> set[str]:
+    bare = secret.strip()
+    return {secret, bare, bare.encode("unicode_escape").decode("ascii"), quote(bare, safe=""), quote_plus(bare)}

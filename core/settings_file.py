@@ -21,14 +21,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core import spark_catalogs
+from core import credentials, spark_catalogs
 from core.credentials import Secret
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
 from core.messages import told
 from core.paths import OTHERS, config_file
 from core.spark_catalogs import SparkCatalogs
 from core.units import nearest
-from core.urls import typed_path
+from core.urls import plain, typed_path
 
 MOST_BYTES = 1 << 20
 OF_CATALOGS = "paimon://"
@@ -110,13 +110,6 @@ class SettingsFile:
                 return found
             path = path.rpartition("/")[0]
         return None
-
-
-def plain(location: str) -> str:
-    """A location without a trailing slash, S3 under its one name."""
-    protocol, separator, path = location.partition("://")
-    is_s3 = protocol in ("s3a", "s3n")
-    return f"{'s3' if is_s3 else protocol}{separator}{path}".rstrip("/")
 
 
 def location(place: str) -> str:
@@ -322,7 +315,7 @@ class _Form:
             if key not in found:
                 raise self.wrong(f"{where}{key}", told("a value, which this type of catalog needs"))
         taken = {key: self._value(f"{where}{key}", key, found[key]) for key in (*needed, *more) if key in found}
-        if re.search(r"(?i)//[^/]*@|[?&;](user|password|token)=", str(taken["uri"])):
+        if re.search(r"//[^/]*@", str(taken["uri"])) or credentials.without(str(taken["uri"]), ()) != taken["uri"]:
             raise self.wrong(f"{where}uri", told("a URL without credentials, which belong under keys of their own"))
         if kind != "paimon-rest" and "warehouse" in taken:  # a REST server calls its warehouses as it likes
             place = str(taken["warehouse"])

@@ -26,13 +26,16 @@ def of_environment() -> dict[str, str]:
         pairs = [pair.partition("=") for pair in re.split(r",\s*(?=spark\.)", text)]
         for name, equals, _ in pairs:
             if not equals:
+                name = re.split(r"[^\w.-]", name, maxsplit=1)[0]  # what follows may be a secret
                 raise Invalid("SNAPSCOPE_SPARK_CONF: `{name}` has no value; expected spark.a=1,spark.b=2.", name=name)
         return {name.strip(): value.strip() for name, _, value in pairs}
     try:
         content = json.loads(Path(text).expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         expected = "SNAPSCOPE_SPARK_CONF is neither spark.a=1,spark.b=2 nor the path of a readable JSON file"
-        raise Invalid("{expected}: {error}.", expected=expected, error=error, path=text) from error
+        why = error.strerror if isinstance(error, OSError) else error
+        path = text if os.path.lexists(text) else None  # it may be settings with secrets
+        raise Invalid("{expected}: {error}.", expected=expected, error=why, path=path) from error
     if not isinstance(content, dict):
         raise Invalid("SNAPSCOPE_SPARK_CONF names a JSON file that does not contain one object.", path=text)
     return {name: as_text(value) for name, value in content.items()}

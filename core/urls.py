@@ -11,8 +11,11 @@ import re
 from urllib.parse import unquote, urlsplit
 
 from core.errors import Invalid
+from core.messages import told
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+_PASSWORD = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@:]*:[^@]*@")
+_KINDS = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs", "az": "abfs"}
 ELSEWHERE = r":|^/|(^|/)\.\.(/|$)"
 """Matches what is not a path within a table, for `pyarrow.compute.match_substring_regex`."""
 
@@ -66,9 +69,59 @@ def is_below(path: str, root: str) -> bool:
     return whole.startswith(f"{above.rstrip('/')}/") and not climbs(path)
 
 
+def plain(location: str) -> str:
+    """A location without a trailing slash, each kind of store under one name."""
+    protocol, separator, path = location.partition("://")
+    return f"{_KINDS.get(protocol, protocol)}{separator}{path}".rstrip("/")
+
+
+def place(location: str) -> str:
+    """The same text for all spellings of a location that can be told from their texts: for locks, and for the runs of a
+    table. HDFS has other ports over HTTP, so ports do not count there."""
+    kind, name, path = _divided(location)
+    return f"{kind}://{name.partition(':')[0]}/{path}" if kind == "hdfs" else plain(location)
+
+
+def may_be_below(location: str, root: str, *, is_root: bool = False) -> bool:
+    """Whether a location may be below a root (`is_root`: may be that root) that is spelled otherwise: names of HDFS's
+    servers cannot be compared, nor an Azure account with none."""
+    (kind, name, path), (other_kind, other_name, other_path) = _divided(location), _divided(root)
+    if kind == "abfs" and not ("@" in name and "@" in other_name):
+        name, other_name = name.partition("@")[0], other_name.partition("@")[0]
+    if kind != other_kind or (kind != "hdfs" and name != other_name):
+        return False
+    return path == other_path if is_root else not other_path or f"{path}/".startswith(f"{other_path}/")
+
+
+def _divided(location: str) -> tuple[str, str, str]:
+    """The kind of store, the name of the server or bucket, and the path of a location; of a local one only the path."""
+    protocol, separator, rest = plain(location).partition("://")
+    if not separator:
+        return "", "", location.rstrip("/")
+    name, _, path = rest.partition("/")
+    return "hdfs" if protocol == "webhdfs" else protocol, name, path
+
+
 def host(url: str) -> str:
     """The host of a URL with its port, without a user."""
     return url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+
+
+def typed(location: str) -> str:
+    """A location that a person typed: a `file:` URL as its path, any other as it is. Raises `Invalid`."""
+    remedy = told("Give a path or an fsspec URL.")
+    if not location.strip():
+        raise Invalid("The location is blank.", remedy=remedy)
+    location = typed_path(location) if location.startswith("file:") else location
+    if "\0" in location:
+        raise Invalid("The location contains a NUL character.", remedy=remedy)
+    if _PASSWORD.match(location):
+        raise Invalid(
+            "The location contains a password.",
+            path=_PASSWORD.sub(r"\1…@", location),
+            remedy=told("Leave it out, and give credentials in the environment or in the settings file."),
+        )
+    return location
 
 
 def typed_path(url: str) -> str:

@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -25,7 +25,7 @@ import hypothesis
 import pytest
 
 from tests.engines.lines import CACHE
-from tests.support.depth import IS_DEEP, tries
+from tests.support.depth import IS_DEEP, IS_SHALLOW, sample, tries
 from tests.support.e2e.chromium import browser
 from tests.support.places import ROOT, SMALL_TABLES, TABLES
 
@@ -279,17 +279,28 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
     for item in items:
         if kind := kind_of(item.path):
             item.add_marker(kind)
-    if not IS_DEEP and (deep := [item for item in items if item.get_closest_marker("deep")]):
-        items[:] = [item for item in items if item not in deep]
-        config.hook.pytest_deselected(items=deep)
+    yield  # here pytest selects by markers and names
+    run = chosen(items)
+    if rest := [item for item in items if item not in run]:
+        items[:] = [item for item in items if item in run]
+        config.hook.pytest_deselected(items=rest)
     if hasattr(config, "workerinput"):  # start long tests first, so that no worker is left with them at the end
         long = Counter(together(item.nodeid) for item in items if is_long(item))
         items.sort(key=lambda item: -long[together(item.nodeid)])
+
+
+def chosen(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests that run: deep ones only in a deep run, and in a shallow run three cases of each."""
+    cases = defaultdict[str, list[pytest.Item]](list)
+    for item in items:
+        if IS_DEEP or not item.get_closest_marker("deep"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    return {item for each in cases.values() for item in (sample(each, 3) if IS_SHALLOW else each)}
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:

@@ -22,12 +22,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from core.credentials import masked
 from core.errors import Corrupt, NotFound, SnapscopeError
 from core.execution.journal_watch import Watch
 from core.messages import told
 from core.model.actions import KINDS, Change
 from core.paths import JOURNAL, private_file, state_dir
 from core.safe_text import harmless
+from core.urls import place
 
 # Event types; a run is open until one of ENDS.
 STARTED, REMOVED, SWEEPING, SWEPT = "started", "references removed", "sweep started", "swept"
@@ -192,7 +194,7 @@ class Journal:
 
     def failed(self, run: str, what: str, error: BaseException) -> None:
         """Append that a run failed or was undone. If even that fails, add a note to the error."""
-        said = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
+        said = str(error) if isinstance(error, SnapscopeError) else masked(f"{type(error).__name__}: {error}")
         try:
             self.add(run, what, {"problem": said})
         except SnapscopeError as lost:
@@ -207,14 +209,15 @@ class Journal:
     # reading --------------------------------------------------------------------------------------------------------
 
     def runs(self, table: str | None = None) -> list[Run]:
-        """All runs, newest first, of one table or of all."""
+        """All runs, newest first, of one table, however its location was spelled, or of all."""
         if not self._is_there():
             return []
         with self._open() as connection:
+            connection.create_function("place", 1, place, deterministic=True)
             rows = connection.execute(
                 "select id, who, table_location, change_kind, plan, fingerprint, started_ms from runs "
-                "where ? is null or table_location = ? order by started_ms desc, rowid desc",
-                (table, table),
+                "where ? is null or place(table_location) = ? order by started_ms desc, rowid desc",
+                (table, table and place(table)),
             ).fetchall()
             return [_run(connection, row) for row in rows]
 

@@ -15,14 +15,15 @@ from contextlib import contextmanager
 
 from core.errors import Conflict, ErrorCode, Invalid
 from core.paths import private_file, state_dir
+from core.urls import place
 
 
 @contextmanager
 def locked(table: str) -> Iterator[None]:
-    """Hold the table's lock. Raises `Conflict` at once if another process or thread holds it."""
+    """Hold the table's lock, however its location is spelled. Raises `Conflict` at once if it is held elsewhere."""
     from filelock import FileLock, Timeout  # slow to import, and only changes need it
 
-    path = state_dir() / "locks" / f"{hashlib.sha256(table.encode()).hexdigest()[:24]}.lock"
+    path = state_dir() / "locks" / f"{hashlib.sha256(place(table).encode()).hexdigest()[:24]}.lock"
     try:
         held = FileLock(private_file(path), blocking=False, fallback_to_soft=False).acquire()
     except Timeout as error:

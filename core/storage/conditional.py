@@ -18,7 +18,7 @@ import fsspec.asyn
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.messages import both, told
 from core.storage import by_renaming
-from core.storage.file_systems import unwritable
+from core.storage.file_systems import described, unwritable
 
 LOCAL = ("file", "local")
 S3 = ("s3", "s3a")
@@ -126,7 +126,7 @@ def probe(fs: Any, protocol: str, directory: str, read: Callable[[str], bytes]) 
     if failed := _removed(fs, path):
         raise Corrupt(
             "A test object could be created but not deleted: {error}. Nothing else was changed.",
-            error=f"{type(failed).__name__}: {failed}",
+            error=described(failed),
             path=path,
             remedy=told("Allow deleting in this directory, and delete that object."),
         ) from failed

@@ -144,7 +144,7 @@ def modified_s(info: Mapping[str, Any]) -> float | None:
     return None
 
 
-def _said(error: Exception) -> str:
+def described(error: Exception) -> str:
     """What a client library said, without the stack trace of a server in Java."""
     return masked(f"{type(error).__name__}: {str(error).partition(_TRACE)[0]}")
 
@@ -152,7 +152,7 @@ def _said(error: Exception) -> str:
 def unwritable(path: str, error: Exception) -> Corrupt:
     return Corrupt(
         "The store could not write this file: {error}.",
-        error=_said(error),
+        error=described(error),
         path=path,
         remedy="Check free space and access, then try again.",
     )
@@ -161,7 +161,7 @@ def unwritable(path: str, error: Exception) -> Corrupt:
 def unreadable(path: str, error: Exception) -> Corrupt:
     return Corrupt(
         "The store could not read this path: {error}.",
-        error=_said(error),
+        error=described(error),
         path=path,
         remedy="Check access and the connection, then try again; nothing was changed.",
     )

@@ -12,8 +12,9 @@ from typing import Any
 
 from core import settings_file
 from core.credentials import Secret
-from core.settings_file import NamedWarehouse, plain
+from core.settings_file import NamedWarehouse
 from core.units import is_true
+from core.urls import plain
 
 _known: dict[str, Mapping[str, Any]] = {}
 _OPTIONS = {  # of the settings file, as fsspec's packages call them

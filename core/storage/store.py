@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -37,7 +37,6 @@ from core.storage.file_systems import (
 from core.storage.size_limits import DOCUMENT, REFERENCES
 
 _READERS = 64  # threads of one read, where a store is read through fsspec
-_PLACES = told("Give a path or an fsspec URL.")
 _OTHERWISE = told("Make this change with the table's own engine.")
 _LISTING_ATTEMPTS = 5
 _NAME = attrgetter("name")
@@ -57,12 +56,7 @@ class Store:
         A local directory has one canonical name however it was given (relative, through a link, as a URL): locks and
         journals use it as their key and must not depend on the current directory. Raises `Invalid`, `Unsupported`,
         `Corrupt`."""
-        if not location.strip():
-            raise Invalid("The location is blank.", remedy=_PLACES)
-        if location.startswith("file:"):
-            location = urls.typed_path(location)
-        if "\0" in location:
-            raise Invalid("The location contains a NUL character.", remedy=_PLACES)
+        location = urls.typed(location)
         known = location_options.of(location) if "://" in location else {}
         given = {"use_listings_cache": False, "skip_instance_cache": True, **known, **(options or {})}
         try:
@@ -145,6 +139,8 @@ class Store:
                 # An entry that was deleted during the listing raises the same error.
                 if not self._is_there(path):
                     self._refuse_link(path)
+                    if self.many:
+                        self._asked(partial(self.many.confirm_absent, path))
                     raise NotFound(
                         "There is no directory {relative}.", relative=relative or self.location, path=path
                     ) from error

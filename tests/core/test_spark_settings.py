@@ -39,3 +39,14 @@ def test_settings_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv("SNAPSCOPE_SPARK_CONF", "spark.a")
     with pytest.raises(Invalid, match="has no value"):
         spark_settings.of_environment()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["--conf spark.hadoop.fs.s3a.secret.key=HUNTER2", "spark.hadoop.fs.s3a.secret.key HUNTER2", "HUNTER2,spark.a=1"],
+)
+def test_settings_that_cannot_be_read_are_not_shown(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("SNAPSCOPE_SPARK_CONF", text)
+    with pytest.raises(Invalid, match="SNAPSCOPE_SPARK_CONF") as refused:
+        spark_settings.of_environment()
+    assert "HUNTER2" not in str(refused.value)

@@ -2,7 +2,7 @@
 
 The examples of property tests are always the same, and long tests take a sample of their cases. `SNAPSCOPE_DEEP=50`
 tries fifty times as many examples, new ones in every run, and all cases; `SNAPSCOPE_DEEP=0.2` (`make check`) a fifth of
-the examples.
+the examples, and three cases of each test that has more.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from hypothesis import settings
 
 FACTOR = float(os.environ.get("SNAPSCOPE_DEEP", "1"))
 IS_DEEP = FACTOR > 1
+IS_SHALLOW = FACTOR < 1
 
 T = TypeVar("T")
 

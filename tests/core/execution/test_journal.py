@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import Corrupt
-from core.execution.journal import DONE, Journal
+from core.execution.journal import DONE, FAILED, Journal
 
 PLAN = {"change": {"names": ["v"]}, "fingerprint": "f", "headline": "Frees nothing."}
 
@@ -66,3 +66,23 @@ def test_nothing_is_ever_updated_or_deleted(journal: Journal, table: str) -> Non
         for statement in (f"delete from {table}", f"update {table} set run = 'x'", f"update {table} set id = 'x'"):
             with pytest.raises(sqlite3.DatabaseError):
                 connection.execute(statement)
+
+
+def test_a_run_is_found_however_the_location_is_spelled(tmp_path: Path) -> None:
+    """Otherwise a second run could start beside an unfinished one."""
+    journal = Journal(tmp_path / "journal.sqlite")
+    run = journal.start("s3a://lake/t", "DeleteTags", PLAN, [], [])
+    found = journal.open_run("s3://lake/t")
+    assert found is not None
+    assert (found.id, found.table) == (run, "s3a://lake/t")
+    assert [each.id for each in journal.runs("s3n://lake/t")] == [run]
+    assert journal.open_run("s3://lake/t2") is None
+    assert [each.id for each in journal.runs()] == [run]
+
+
+def test_an_error_of_a_client_is_written_down_without_secrets(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.sqlite")
+    run = journal.start("s3://lake/t", "DeleteTags", PLAN, [], [])
+    journal.failed(run, FAILED, OSError("https://h/x?sv=1&sig=HUNTER2 was denied"))
+    assert "denied" in str(journal.events())
+    assert "HUNTER2" not in str(journal.events())

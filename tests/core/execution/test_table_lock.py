@@ -41,6 +41,13 @@ def test_another_process_keeps_it_until_it_dies(state_dir: Path) -> None:
             pass
 
 
+def test_another_spelling_of_the_location_is_the_same_table(state_dir: Path) -> None:
+    with locked("s3://lake/t"), pytest.raises(Conflict, match="Another change"), locked("s3a://lake/t/"):
+        pass
+    with locked("hdfs://name:8020/t"), pytest.raises(Conflict), locked("webhdfs://name:9870/t"):
+        pass
+
+
 def test_another_thread_keeps_it_until_it_is_done(state_dir: Path) -> None:
     held, over = threading.Event(), threading.Event()
 

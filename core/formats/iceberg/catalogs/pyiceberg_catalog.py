@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote, unquote
 
-from core import spark_catalogs
+from core import credentials, spark_catalogs
 from core.errors import Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats import catalog_answers
 from core.formats.iceberg import metadata as documents
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 WRITES = ("SqlCatalog", "HiveCatalog", "RestCatalog")
-_SECRET = re.compile("token|credential|secret|password|key", re.IGNORECASE)
+_SECRET = re.compile("token|credential|secret|password|key|authorization", re.IGNORECASE)
 
 
 def names() -> list[str]:
@@ -318,7 +318,4 @@ def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
 
 
 def _masked(text: str, conf: Mapping[str, str]) -> str:
-    for key, value in conf.items():
-        if _SECRET.search(key) and value:
-            text = text.replace(value, "…")
-    return re.sub(r"://[^/@\s]+@", "://…@", text)
+    return credentials.masked(credentials.without(text, [conf[key] for key in conf if _SECRET.search(key)]))

@@ -105,7 +105,7 @@ def _in_metastore(catalog: NamedCatalog, entry: hive.HiveTable) -> tuple[Store, 
     """Return where a table lies, and its name if commits take the lock of its catalog."""
     assert entry.location is not None
     store, is_locked = Store.named(entry.location), hive.is_locked(catalog, entry.location)
-    catalog_lock.learn(store, partial(hive.locked, catalog, entry) if is_locked else None)
+    catalog_lock.learn(store, catalog.name, partial(hive.locked, catalog, entry) if is_locked else None)
     return store, url(catalog.name, entry.database, entry.name) if is_locked else None
 
 

@@ -25,7 +25,7 @@ from core.formats.paimon.catalogs import postgres
 from core.messages import told
 from core.settings_file import NamedCatalog
 from core.storage.store import Store
-from core.urls import is_object_store
+from core.urls import is_object_store, may_be_below
 
 TYPE = "paimon-jdbc"
 _SQLITE = re.compile(r"jdbc:sqlite:(?:file:)?(/[^?]*)(?:\?.*)?")
@@ -70,9 +70,9 @@ def why_not_here(store: Store) -> str | None:
             continue
         base = warehouse(catalog)
         is_local = "://" not in base
-        root = settings_file.plain(Store(base).location if is_local else base)
+        root = Store(base).location if is_local else base
         is_locked = catalog.options.get(_LOCKED, is_object_store(base))
-        if is_locked and f"{settings_file.plain(store.location)}/".startswith(f"{root}/"):
+        if is_locked and may_be_below(store.location, root):
             return told(
                 "Writers of the catalog {name} take its lock (lock.enabled), which Snapscope does not take.",
                 name=catalog.name,

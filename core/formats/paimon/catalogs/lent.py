@@ -16,10 +16,11 @@ from core.credentials import conceal
 from core.errors import Unsupported
 from core.formats.paimon.catalogs import rest
 from core.messages import told
-from core.settings_file import NamedCatalog, plain
+from core.settings_file import NamedCatalog
 from core.storage import lent_credentials, location_options
 from core.storage.lent_credentials import Lent
 from core.units import is_true
+from core.urls import plain
 
 _OF_S3 = ("fs.s3a.", "s3a.", "s3.")
 _OF_OSS = ("fs.oss.",)

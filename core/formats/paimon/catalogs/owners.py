@@ -22,7 +22,7 @@ from core.errors import NotFound, SnapscopeError
 from core.formats.paimon.catalogs import hive, rest
 from core.formats.paimon.locations import url
 from core.messages import told
-from core.settings_file import NamedCatalog, plain
+from core.settings_file import NamedCatalog
 from core.storage.store import Store
 from core.storage.time_limits import Silent, Waiting, begin, call_s, calling
 
@@ -203,4 +203,4 @@ def _is_at(store: Store, location: str | None) -> bool:
     if store.is_local:
         path = urls.local_path(location)
         return path is not None and os.path.realpath(path) == store.root
-    return plain(urls.spelled(location)) == plain(store.location)
+    return urls.may_be_below(urls.spelled(location), store.location, is_root=True)

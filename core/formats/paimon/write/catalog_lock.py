@@ -4,35 +4,38 @@ A catalog whose table is opened tells its lock here; whoever publishes a snapsho
 and expiries take none, in the engine and here.
 Source: `RenamingSnapshotCommit` of Paimon 1.4: it takes the lock, checks that the file is not there, and writes it.
 
-Invariant: a lock is in memory only, and each table has at most one.
+Invariant: a lock is in memory only. What is known of one catalog's lock does not depend on what another catalog tells
+of the same place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
-from core.settings_file import plain
 from core.storage.store import Store
+from core.urls import plain
 
 Lock = Callable[[], AbstractContextManager[None]]
-_known: dict[str, Lock] = {}
+_known: dict[str, dict[str, Lock]] = {}  # by location, then by catalog
 
 
-def learn(store: Store, lock: Lock | None) -> None:
-    """Take this lock, or none, for commits to a table from now on."""
-    if lock is None:
-        _known.pop(plain(store.location), None)
-    else:
-        _known[plain(store.location)] = lock
+def learn(store: Store, catalog: str, lock: Lock | None) -> None:
+    """Take this lock of a catalog, or none, for commits to a table from now on."""
+    known = {**_known.get(plain(store.location), {})}
+    known.pop(catalog, None)
+    _known[plain(store.location)] = known if lock is None else {**known, catalog: lock}
 
 
 def is_known(store: Store) -> bool:
     """Return whether commits to a table take the lock that its other writers take."""
-    return plain(store.location) in _known
+    return bool(_known.get(plain(store.location)))
 
 
-def held(store: Store) -> AbstractContextManager[None]:
-    """Hold the lock of a table, if it has one. Raises `Conflict` if another writer keeps it."""
-    lock = _known.get(plain(store.location))
-    return nullcontext() if lock is None else lock()
+@contextmanager
+def held(store: Store) -> Iterator[None]:
+    """Hold the locks of a table, if it has any. Raises `Conflict` if another writer keeps one."""
+    with ExitStack() as locks:
+        for _, lock in sorted(_known.get(plain(store.location), {}).items()):
+            locks.enter_context(lock())
+        yield

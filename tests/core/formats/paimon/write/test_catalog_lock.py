@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from core.errors import Conflict
@@ -58,3 +60,23 @@ def test_the_lock_of_a_table_is_forgotten_when_its_catalog_has_none(server: Meta
     configure(server.uri)
     open_table("paimon://meta/shop/orders")
     assert not catalog_lock.is_known(Store(str(lake.root)))
+
+
+def test_the_lock_of_one_catalog_stays_where_another_names_the_same_place(lake: TableBuilder) -> None:
+    """Both locks are taken; that a catalog has none tells nothing about the other one."""
+    taken: list[str] = []
+
+    def lock(name: str) -> catalog_lock.Lock:
+        return lambda: contextlib.nullcontext(taken.append(name))
+
+    store = Store(str(lake.root))
+    try:
+        catalog_lock.learn(store, "b", lock("b"))
+        catalog_lock.learn(store, "a", lock("a"))
+        catalog_lock.learn(store, "c", None)
+        with catalog_lock.held(store):
+            assert taken == ["a", "b"]
+    finally:
+        for name in "ab":
+            catalog_lock.learn(store, name, None)
+    assert not catalog_lock.is_known(store)
