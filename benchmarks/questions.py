@@ -51,7 +51,8 @@ def history(files: int, together: int) -> History:
     snapshots = tuple(holder.snapshot for holder in holders if holder.kind is HolderKind.SNAPSHOT and holder.snapshot)
     line = Line(MAIN, snapshots, (), (), (), {})
     table = pa.table({"bytes": sizes, "rows": sizes})
-    return History(Heads("bench", PAIMON, (line,), {}), tuple(holders), objects, runs, table, runs, {}, ())
+    heads = Heads("bench", PAIMON, (line,), {})
+    return History(heads, tuple(holders), {}, (), objects=objects, held=runs, files=table, live=runs)
 
 
 def main() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from core.analysis import file_health as judging
 from core.analysis.file_health import Health
@@ -37,7 +36,7 @@ def entries(table: Table, history: History, point: AsOf, manifest: str) -> pa.Ta
     delete_rows. Raises `NotFound` if the version has no manifest of that path.
     """
     known = manifests(table, history, point)
-    row = known.filter(pc.equal(known["path"], manifest)).slice(0, 1).to_pylist()
+    row = [each for each in known.to_pylist() if each["path"] == manifest]
     if not row:
         raise NotFound(
             "{point} has no manifest {name!r}.",

@@ -39,7 +39,8 @@ def show(found: Any, text: str, form: str, rows: str = "") -> None:
         for each in _rows(found, rows):
             document(each)
     elif form == CSV:
-        say(_as_csv(_rows(found, rows)), is_data=True)
+        columns = found.get("columns", ()) if rows == "rows" and isinstance(found, Mapping) else ()
+        say(_as_csv(_rows(found, rows), columns), is_data=True)
     elif form == HTML:
         encoding = sys.stdout.encoding or "utf-8"
         say(text.encode(encoding, "xmlcharrefreplace").decode(encoding), is_data=True)
@@ -64,9 +65,9 @@ def _rows(found: Any, key: str) -> list[Any]:
     return list(rows) if isinstance(rows, list | tuple) else [found]
 
 
-def _as_csv(rows: Sequence[Any]) -> str:
-    """One column per key, in the order of first appearance; nested values become JSON."""
-    names = list(dict.fromkeys(name for row in rows if isinstance(row, Mapping) for name in row))
+def _as_csv(rows: Sequence[Any], columns: Sequence[str] = ()) -> str:
+    """One column per key, in the order of first appearance, after the known ones; nested values become JSON."""
+    names = list(dict.fromkeys([*columns, *(name for row in rows if isinstance(row, Mapping) for name in row)]))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names or ["value"])

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from core.errors import Conflict, Corrupt
+from core.errors import Conflict, Corrupt, Invalid
 from core.execution.table_lock import locked
 
 NAME = ".snapscope-demo.building"
@@ -44,7 +44,7 @@ def read(directory: str) -> Building | None:
         found = Building(**json.loads(path.read_bytes()))
         if not set(found.told) <= set(TABLES):
             raise ValueError(sorted(found.told))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError) as error:
         remedy = "Remove the directory and make the demo again: snapscope demo DIRECTORY."
@@ -58,7 +58,15 @@ def begin(directory: str, now_ms: int) -> Building:
     A demo that was cut off keeps the moment at which its story ends."""
     begun = read(directory)
     if begun is None:
-        os.makedirs(directory, exist_ok=True)
+        try:
+            os.makedirs(directory, exist_ok=True)
+        except OSError as error:
+            raise Invalid(
+                "The directory cannot be created: {strerror}.",
+                strerror=error.strerror,
+                path=directory,
+                remedy="Choose another directory.",
+            ) from error
         if os.listdir(directory):
             raise Conflict(
                 "The directory is not empty; no demo was created.",

@@ -227,9 +227,6 @@ class Journal:
         From here on the run must continue in this very file.
         """
         found = next((each for each in self.runs() if each.id == run_id), None)
-        if found is not None:
-            with self._open() as connection:
-                self._watch.see(connection, run_id)
         if found is None:
             raise NotFound(
                 "The journal has no run {run_id!r}.",
@@ -237,6 +234,8 @@ class Journal:
                 path=str(self.path),
                 remedy="`snapscope audit` lists runs.",
             )
+        with self._open() as connection:
+            self._watch.see(connection, run_id)
         return found
 
     def open_run(self, table: str) -> Run | None:

@@ -46,6 +46,8 @@ def refuse_name(kind: str, name: str) -> None:
         wrong = told("contains a slash, backslash, comma or control character")
     elif ".." in name or name.startswith("."):
         wrong = told("starts with a dot or contains two in a row")
+    elif any("\ud800" <= char <= "\udfff" for char in name):
+        wrong = told("is not UTF-8 text")
     elif len(name.encode()) > MAX_BYTES:
         wrong = told("is longer than {max_bytes} bytes", max_bytes=MAX_BYTES)
     elif name.isdecimal() and not (kind == "tag" and _DAY.fullmatch(name)):

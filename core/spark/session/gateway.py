@@ -29,7 +29,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -43,6 +43,7 @@ import core
 from core.errors import Unsupported
 from core.messages import both, told
 from core.spark.session import class_archive
+from core.spark.session.task_errors import error_text
 
 LOGS_KEPT = 10
 PATIENCE_S = 5.0  # seconds for an orderly exit
@@ -140,13 +141,27 @@ def connect(gateway: Gateway) -> SparkSession:
         # The accumulator server prints a stack trace when the JVM has died; whoever uses Spark next gets the error
         # anyway.
         context._accumulatorServer.handle_error = lambda _request, _address: _log.debug("Spark hung up", exc_info=True)
+        _check_settings(link.jvm, context.getConf().getAll())
         return SparkSession(context)
+    except Exception as error:
+        said = error_text(error)  # the text of some errors is asked from the JVM
+        link.shutdown()
+        raise RuntimeError(said) from error
     except BaseException:
         link.shutdown()
         raise
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)  # SparkContext installs a handler of its own
+
+
+def _check_settings(jvm: Any, settings: Iterable[tuple[str, str]]) -> None:
+    """Raise what the JVM says of a value that Spark SQL cannot read. Once there is a session, pyspark asks for settings
+    to convert any error, so it would convert that error, too, without end."""
+    conf = jvm.org.apache.spark.sql.internal.SQLConf()
+    for name, value in settings:
+        if name.startswith("spark.sql."):
+            conf.setConfString(name, value)
 
 
 def scala_object(package: Any, name: str) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from core.errors import Conflict, Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
 
 _KINDS = {each.__name__: each for each in (Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported)}
+_BRIDGE = re.compile(r"\AAn error occurred while calling \S+(?: Trace:)?\s+(?:: )?(?:[\w$]+\.)+[\w$]+: ")  # of py4j
 _PATTERN = re.compile(r"snapscope error ([A-Za-z0-9+/=]+);")
 
 
@@ -48,7 +49,10 @@ def error_text(error: BaseException) -> str:
     with the position in the user's SQL if Spark knows it, and without advice to change a setting, which a user's SQL
     may not do.
     """
-    text = str(error).strip()
+    try:
+        text = str(error).strip()
+    except Exception:  # noqa: BLE001  # py4j asks the JVM for it, which may be gone
+        text = ""
     if "Traceback (most" in text and (raised := re.search(r"^  .*\n([\w.]+): (.+)$", text, re.MULTILINE)):
         words = f"{raised[1].rpartition('.')[2]}: {raised[2].strip()}"
     elif found := re.search(r"\[[A-Z][A-Z0-9_.]+\] (.+?)(?= SQLSTATE:|\n|$)", text):
@@ -57,5 +61,5 @@ def error_text(error: BaseException) -> str:
             column = int(place[3]) + (0 if place[2] else 1)  # Spark's `pos` counts from 0, its `position` from 1
             words = f"{words.rstrip('.')} (line {place[1]}, position {column})."
     else:
-        words = (text.splitlines() or [type(error).__name__])[0].strip()
+        words = (_BRIDGE.sub("", text).splitlines() or [type(error).__name__])[0].strip()
     return words if words.endswith((".", "!", "?")) else words + "."

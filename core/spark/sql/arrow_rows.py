@@ -6,20 +6,27 @@ that is sent to Python as a whole takes its limit from every partition, so it wo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.serializers import NoOpSerializer
 from pyspark.sql import DataFrame, types
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.util import local_connect_and_auth
 
+from core.errors import Corrupt, Invalid
 from core.spark.session import connect
 from core.spark.session.gateway import scala_object
 from core.spark.sql import variant_texts
 
 _UNKNOWN = "UNKNOWN_PRIMITIVE_TYPE_IN_VARIANT"  # types that Spark cannot turn into text yet
+_DAY_US = 86_400_000_000
+_BOUNDS = (
+    (pa.types.is_date32, (-719_162, 2_932_896)),  # days from 1970 to 0001-01-01 and 9999-12-31
+    (pa.types.is_timestamp, (-719_162 * _DAY_US, 2_932_897 * _DAY_US - 1)),
+)
 _BATCH_ROWS = 10_000
 _BATCH_BYTES = 16 << 20  # of one message from the JVM, estimated
 
@@ -29,22 +36,65 @@ def first_rows(frame: DataFrame, most: int) -> pa.Table:
     repeat.
 
     Types without an Arrow equivalent become Spark's text: year-month and calendar intervals, structs with repeated
-    field names, arrays, maps and structs of untyped nulls, and variants, alone or nested.
+    field names, arrays, maps and structs of untyped nulls, and variants, alone or nested. So do columns with dates or
+    timestamps outside of the years 1 to 9999, which Python does not have.
+
+    Raises `Invalid` for a frame without columns.
     """
+    if not frame.columns:
+        raise Invalid(
+            "The statement selects no columns, so there is nothing to show.",
+            remedy="Select at least one column, or count(*).",
+        )
+    keeps_variants = False
     try:
-        return _rows(frame, most, _shown)
+        table = _rows(frame, most, _shown)
     except Exception as error:
         if _UNKNOWN not in str(error):
             raise
-    return _rows(frame, most, lambda kind: _shown(kind, keeps_variants=True))
+        keeps_variants = True
+        table = _rows(frame, most, lambda kind: _shown(kind, keeps_variants=True))
+    as_text = {at for at, column in enumerate(table.columns) if not _is_in_python(column)}
+    if not as_text:
+        return table
+    return _rows(frame, most, lambda kind: _shown(kind, keeps_variants=keeps_variants), as_text)
 
 
-def _rows(frame: DataFrame, most: int, shown: Callable[[types.DataType], types.DataType]) -> pa.Table:
+def _is_in_python(column: pa.ChunkedArray) -> bool:
+    """Whether Python has all dates and timestamps in a column."""
+    for values in (leaf for chunk in column.chunks for leaf in _leaves(chunk)):
+        bounds = next((each for is_kind, each in _BOUNDS if is_kind(values.type)), None)
+        if bounds is not None and len(values) > values.null_count:
+            found = pc.min_max(values.cast(pa.int32() if pa.types.is_date32(values.type) else pa.int64())).as_py()
+            if found["min"] < bounds[0] or found["max"] > bounds[1]:
+                return False
+    return True
+
+
+def _leaves(values: pa.Array) -> Iterator[pa.Array]:
+    """The values that are not nested, of an array and of all that is nested in it."""
+    if pa.types.is_map(values.type):
+        yield from (leaf for part in (values.keys, values.items) for leaf in _leaves(part))
+    elif pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
+        yield from _leaves(values.flatten())
+    elif pa.types.is_struct(values.type):
+        yield from (leaf for part in values.flatten() for leaf in _leaves(part))
+    else:
+        yield values
+
+
+def _rows(
+    frame: DataFrame,
+    most: int,
+    shown: Callable[[types.DataType], types.DataType],
+    as_text: Collection[int] = (),
+) -> pa.Table:
     names = frame.columns
     plain: Any = frame.toDF(*(f"c{position}" for position in range(len(names))))
     columns = [
-        plain[field.name] if (kind := shown(field.dataType)) == field.dataType else plain[field.name].cast(kind)
-        for field in plain.schema
+        plain[field.name] if kind == field.dataType else plain[field.name].cast(kind)
+        for at, field in enumerate(plain.schema)
+        for kind in [types.StringType() if at in as_text else shown(field.dataType)]
     ]
     sent = plain.select(*(column.alias(f"c{position}") for position, column in enumerate(columns))).limit(most)
     schema = to_arrow_schema(sent.schema, error_on_duplicated_field_names_in_struct=True)
@@ -70,7 +120,9 @@ def _collected(sent: DataFrame, schema: pa.Schema) -> list[pa.Table]:
     )
     found = [_typed(pa.ipc.open_stream(each).read_all(), schema) for each in _served(jvm, batches)]
     if (read := sum(each.num_rows for each in found)) != (known := len(rows)):
-        raise ConnectionError(f"Spark sent {read} of {known} rows")
+        raise Corrupt(
+            "Spark sent {read} of {known} rows of its answer.", read=read, known=known, remedy="Run it again."
+        )
     return found
 
 

@@ -71,8 +71,8 @@ class RunningStatement:
 
         Raises Spark's errors as `refusal` converts them.
         """
-        if row_cap < 1:
-            raise Invalid("The row cap must be at least 1, not {row_cap}.", row_cap=row_cap)
+        if not 1 <= row_cap <= _MOST_ROWS:
+            raise Invalid("The row cap must be from 1 to {most:,}, not {row_cap}.", most=_MOST_ROWS, row_cap=row_cap)
         began = time.monotonic()
         try:
             frame = make()
@@ -84,6 +84,7 @@ class RunningStatement:
         return StatementResult(rows.slice(0, row_cap), rows.num_rows > row_cap, time.monotonic() - began)
 
 
+_MOST_ROWS = 2**31 - 2  # one more is asked for, and Spark's limit is a 32-bit integer
 _running: dict[str, RunningStatement] = {}
 _lock = threading.Lock()
 

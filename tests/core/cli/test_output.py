@@ -122,3 +122,8 @@ def test_colours_are_for_terminals_that_want_them(
     assert "\x1b[2J" not in shown, "a table's names do not steer the terminal"
     assert "[red]x[/red]\\x1b[2J" in shown
     assert output.HEADING not in shown
+
+
+def test_an_answer_without_rows_has_its_columns_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
+    output.show({"columns": ["a", "b"], "rows": []}, "", output.CSV, "rows")
+    assert capsys.readouterr().out == "a,b\n"

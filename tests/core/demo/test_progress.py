@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.demo import progress
-from core.errors import Conflict, Corrupt
+from core.errors import Conflict, Corrupt, Invalid
 
 STORY = {"name": "twice", "values": {}}
 
@@ -30,6 +30,12 @@ def test_what_is_anothers_is_refused_and_left_alone(tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="not empty"):
         progress.begin(str(tmp_path), 7)
     assert [each.name for each in tmp_path.iterdir()] == ["crm.db"]
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "/dev/null/x", "/proc/x"])
+def test_what_can_be_no_directory_is_refused(place: str) -> None:
+    with pytest.raises(Invalid, match="cannot be created"):
+        progress.begin(place, 7)
 
 
 def test_what_was_cut_off_keeps_its_moment_and_its_tables(tmp_path: Path) -> None:

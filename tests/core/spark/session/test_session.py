@@ -313,6 +313,30 @@ def test_without_java_it_runs_on_the_wheel_and_ends_after_an_exception(tmp_path:
     assert [path.name.split("-")[0] for path in (tmp_path / "state" / "spark").glob("*.log")] == ["spark"]
 
 
+def test_settings_that_spark_cannot_use_are_named_with_its_reason(tmp_path: Path) -> None:
+    """Its own text of an error is asked from the JVM, which is ended then; the next start is not affected."""
+    body = """
+import json, sys
+from core.errors import Unsupported
+from core.spark.session import session as sessions
+for name, value in json.loads(sys.stdin.read() or "{}").items():
+    try:
+        sessions.get({name: value})
+        print(json.dumps(None))
+    except Unsupported as error:
+        print(json.dumps(error.message))
+print(json.dumps(sessions.get().range(3).count()))
+"""
+    wrong = {"spark.task.cpus": "99", "spark.driver.maxResultSize": "abc", "spark.sql.shuffle.partitions": "abc"}
+    process = run_python(body.replace('sys.stdin.read() or "{}"', repr(json.dumps(wrong))), tmp_path)
+    out, err = process.communicate(timeout=600)
+    cpus, size, partitions, rows = map(json.loads, out.splitlines())
+    assert "cpus per task = 99" in cpus, err
+    assert "spark.driver.maxResultSize" in size
+    assert "spark.sql.shuffle.partitions" in partitions
+    assert rows == 3
+
+
 def test_it_comes_back_after_dying_and_goes_with_a_killed_process(tmp_path: Path) -> None:
     first = """
 import json, time
