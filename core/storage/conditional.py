@@ -172,7 +172,8 @@ def keeps_versions(fs: Any, protocol: str, path: str) -> bool | None:
     """Return whether the bucket keeps deleted objects for a time; None if it does not say. Raises any error."""
     bucket = path.partition("/")[0]
     if protocol in S3:
-        return bool(fs.call_s3("get_bucket_versioning", Bucket=bucket).get("Status") == "Enabled")
+        status = fs.call_s3("get_bucket_versioning", Bucket=bucket).get("Status")
+        return None if status == "Suspended" else status == "Enabled"  # objects of before it was suspended are kept
     if protocol in GCS:
         found = fs.call("GET", "b/{}", bucket, json_out=True)
         seconds = int(found.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))

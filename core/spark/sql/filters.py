@@ -34,7 +34,7 @@ _COMPARISONS = {
 }  # fmt: skip
 # The statement is planned once here and once to run: what depends on the clock may differ.
 _CLOCK = re.compile(r"\.(Current(?!Row\b)\w*|Now|LocalTimestamp\w*)\$?$")
-_CLOCK_TEXT = re.compile(r"\bcurrent_time\b|'\s*(now|today|yesterday|tomorrow)", re.IGNORECASE)
+_CLOCK_TEXT = re.compile(r"\bcurrent_time\b|['\"]\s*(now|today|yesterday|tomorrow)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

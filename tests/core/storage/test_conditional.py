@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from core.errors import Corrupt, Unsupported
+from core.storage import conditional
 from tests.support.execution.lying import HOW, Lies, lying_store
 
 CALLS = ("pipe_file", "metadata", "rm_file", "cat_file")
@@ -49,3 +51,10 @@ def test_a_store_that_replaces_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Unsupported, match="replaced an object"):
         lying_store(tmp_path, Lies(ignores_conditions=True)).probe(["."])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("status", "keeps"), [("Enabled", True), ("Suspended", None), (None, False)])
+def test_a_bucket_whose_versions_are_suspended_may_keep_older_ones(status: str | None, keeps: bool | None) -> None:
+    answer = {} if status is None else {"Status": status}
+    fs = SimpleNamespace(call_s3=lambda method, Bucket: answer)  # as boto calls it
+    assert conditional.keeps_versions(fs, "s3", "lake/t") is keeps
