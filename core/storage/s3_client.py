@@ -109,8 +109,13 @@ class S3Client:
 
     def confirm_absent(self, path: str) -> None:
         """Raise `Corrupt` if what s3fs takes for an empty listing of `path` is another kind of answer."""
-        below = f"{path.partition('/')[2]}/"
-        page = self._fs.call_s3("list_objects_v2", Bucket=self.bucket, Prefix=below, Delimiter="/")
+        key = path.partition("/")[2]
+        try:
+            page = self._fs.call_s3("list_objects_v2", Bucket=self.bucket, Prefix=f"{key}/" if key else "")
+        except FileNotFoundError:
+            return  # nor is there a bucket
+        except Exception as error:
+            raise unreadable(path, error) from error
         _check_listing(page, path)
 
     def sizes(self, names: Mapping[str, str]) -> dict[str, int]:

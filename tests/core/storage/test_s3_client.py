@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import Corrupt
+from core.errors import Corrupt, NotFound
 from core.storage import s3_client
 from core.storage.file_systems import DirectoryEntry
 from core.storage.s3_client import S3Client
@@ -116,7 +116,7 @@ def test_a_server_that_lists_otherwise_is_asked_page_by_page(
 # answers that are no whole listings ----------------------------------------------------------------------------------
 
 HTML = b"<html><body>Log in first</body></html>"
-SLOW = b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"
+DENIED = b"<Error><Code>AccessDenied</Code><Message>You may not list this.</Message></Error>"
 
 
 @pytest.mark.parametrize("counts", [True, False])
@@ -140,7 +140,19 @@ def test_a_server_that_knows_only_the_first_version_of_listings_is_never_believe
         store.ls_if_there("m", splits)
 
 
-@pytest.mark.parametrize("answer", [HTML, SLOW])
+@pytest.mark.parametrize("bucket", [memory_s3.BUCKET, "another"])
+def test_what_is_not_there_is_absent(server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, bucket: str) -> None:
+    if bucket == "another":
+        none = b"<Error><Code>NoSuchBucket</Code><Message>There is no such bucket.</Message></Error>"
+        monkeypatch.setattr(server, "answer", lambda *_: (404, [], none))
+    for place in (f"s3://{bucket}/t", f"s3://{bucket}"):
+        store = Store(place)
+        with pytest.raises(NotFound):
+            store.ls("none")
+        assert store.ls_if_there("none") == []
+
+
+@pytest.mark.parametrize("answer", [HTML, DENIED])
 @pytest.mark.parametrize("splits", [(), SPLITS])
 def test_what_is_no_listing_is_no_empty_directory(
     server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, splits: Sequence[str], answer: bytes
