@@ -15,7 +15,7 @@ from urllib.parse import quote, quote_plus
 from core.errors import Invalid
 from core.messages import told
 
-_USERS = re.compile(r"://[^\s/@]*:[^\s@]*@")
+_USERS = re.compile(r"://[^\s/@:]*:(?!\d+/)[^\s@]*@")  # not a port
 _IN_QUERIES = re.compile(r"""(?i)([?&;][\w.-]*(?:token|key|secret|passw|pwd|credential|sig|user)[\w.-]*=)[^&;\s"']+""")
 _IN_ADDRESSES = re.compile(r"""(?i)([(,][\w.-]*(?:token|secret|passw|pwd|credential)[\w.-]*=)[^,)\s"']+""")
 _SHORTEST = 4  # characters of a secret that is looked for in messages; a shorter one would blank out other text

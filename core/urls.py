@@ -14,7 +14,7 @@ from core.errors import Invalid
 from core.messages import told
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
-_PASSWORD = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@:]*:[^@]*@")
+_PASSWORD = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@:]*:(?!\d+/)[^@]*@")  # not a port
 _KINDS = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs", "az": "abfs"}
 ELSEWHERE = r":|^/|(^|/)\.\.(/|$)"
 """Matches what is not a path within a table, for `pyarrow.compute.match_substring_regex`."""

@@ -263,7 +263,7 @@ class S3Client:
             self._rests_until = time.monotonic() + REST_S
             return None
         objects = [
-            _entry(each["Key"], each["Size"], each["LastModified"], each.get("ETag"))
+            _entry(each["Key"], each["Size"], each["LastModified"].astimezone(dt.UTC), each.get("ETag"))
             for each in page.get("Contents", ())
             if each["Key"] != below  # the directory's own marker
         ]

@@ -16,7 +16,8 @@ def test_a_location_with_a_password_is_not_used_and_not_shown(location: str) -> 
 
 
 @pytest.mark.parametrize(
-    "location", ["abfs://c@account/x", "hdfs://user@host:8020/x", "s3://b/a@b:c@d", "/a:b@c", "a:b@c"]
+    "location",
+    ["abfs://c@account/x", "hdfs://user@host:8020/x", "s3://b/a@b:c@d", "hdfs://host:8020/a@b/t", "/a:b@c", "a:b@c"],
 )
 def test_other_locations_are_used_as_they_are(location: str) -> None:
     assert typed(location) == location

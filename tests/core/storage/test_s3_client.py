@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -138,6 +139,27 @@ def test_a_server_that_knows_only_the_first_version_of_listings_is_never_believe
     assert [each.name for each in store.ls_if_there("few", splits)] == ["a"]
     with pytest.raises(Corrupt, match="NextContinuationToken"):
         store.ls_if_there("m", splits)
+
+
+@pytest.mark.parametrize("splits", [(), SPLITS])
+def test_both_clients_say_the_same_of_a_file_in_any_time_zone(
+    server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, splits: Sequence[str]
+) -> None:
+    """The first page comes from another client than the rest; a file that moves between them has not changed."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        server.objects.update({f"t/m/a-{number:02}": b"" for number in range(5, 15)})
+        store = Store(f"s3://{memory_s3.BUCKET}/t")
+        few = {each.name: each for each in store.ls_if_there("m", splits)}
+        server.objects.update({f"t/m/a-{number:02}": b"" for number in range(5)})
+        server._names = None
+        more = {each.name: each for each in store.ls_if_there("m", splits)}
+        assert len(more) == 15
+        assert {name: more[name] for name in few} == few
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @pytest.mark.parametrize("bucket", [memory_s3.BUCKET, "another"])
