@@ -40,5 +40,5 @@ def test_credentials_of_urls_are_left_out(text: str) -> None:
 
 
 def test_other_text_stays() -> None:
-    text = "abfs://container@account/x, hdfs://host:8020/a@b, hdfs://user@host/y and t?prefix=a&limit=2, dt=1,hour=2 (key=3)"
+    text = "abfs://container@account/x, hdfs://host:8020/a@b, hdfs://user@host/y, t?prefix=a&limit=2, dt=1,hour=2"
     assert masked(text) == text
