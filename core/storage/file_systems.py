@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from core.credentials import masked
-from core.errors import Corrupt, ErrorCode, Unsupported
+from core.errors import Corrupt, ErrorCode, Invalid, Unsupported
 from core.installation import EXTRAS, extra_command
 from core.messages import told
 from core.storage.kept_contents import checksum
@@ -178,4 +178,14 @@ def no_file_system(location: str, error: Exception) -> Unsupported:
         error=masked(str(error)),
         remedy=remedy,
         code=ErrorCode.EXTRA_MISSING,
+    )
+
+
+def wrong_settings(location: str, error: Exception) -> Invalid:
+    """The error for a file system that is installed and cannot be made with these settings."""
+    return Invalid(
+        "The store of {location!r} cannot be opened: {error}.",
+        location=masked(location),
+        error=masked(str(error)),
+        remedy="Check its credentials and options, in the environment or in the settings file.",
     )

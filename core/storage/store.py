@@ -33,6 +33,7 @@ from core.storage.file_systems import (
     too_large,
     unreadable,
     unwritable,
+    wrong_settings,
 )
 from core.storage.size_limits import DOCUMENT, REFERENCES
 
@@ -67,7 +68,8 @@ class Store:
                 root = fs._strip_protocol(location)
             many = s3_client.client(fs, root)
         except (ValueError, ImportError) as error:
-            raise no_file_system(location, error) from error
+            is_installed = location.partition("://")[0] in fsspec.registry
+            raise (wrong_settings if is_installed else no_file_system)(location, error) from error
         except SnapscopeError:
             raise
         except Exception as error:  # some file systems connect or open an archive here, and raise any type of error

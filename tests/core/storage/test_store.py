@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
+from core.errors import Conflict, Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
 from core.storage.file_systems import DirectoryEntry
 from core.storage.store import Store
 
@@ -572,3 +572,14 @@ def test_an_empty_object_has_no_range(monkeypatch: pytest.MonkeyPatch) -> None:
     assert memory.read("f") == b""
     with pytest.raises(Corrupt, match="not satisfiable"):
         memory.read("g")
+
+
+def test_a_store_that_lacks_settings_is_not_told_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its package is installed: to install it again would not help."""
+    for name in [name for name in os.environ if name.startswith("AZURE_")]:
+        monkeypatch.delenv(name)
+    with pytest.raises(Invalid, match=r"cannot be opened: .*account_name") as refused:
+        Store("abfs://container/t")
+    assert refused.value.code != ErrorCode.EXTRA_MISSING
+    with pytest.raises(Unsupported, match="No file system for 'nope://x'"):
+        Store("nope://x")
