@@ -208,7 +208,9 @@ def _delete(
             swept.is_cancelled = True
         else:
             try:
-                if store.delete(path) and path not in gone_before:
+                # A client that repeats a request whose answer was lost hears that there is no such file.
+                is_gone = store.delete(path) or (not store.is_local and store.size(path) is None)
+                if is_gone and path not in gone_before:
                     swept.deleted.append(path)
                 else:
                     swept.kept_back.append((path, codes.GONE_ALREADY()))

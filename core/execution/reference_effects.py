@@ -154,6 +154,8 @@ class References:
                 path=effect.path,
                 remedy=told("Check the store, then resume with `{resume}`.", resume=self._resume),
             )
+        elif not self.store.is_local:  # it was there just now: the client has repeated a request whose answer was lost
+            self.deleted.append(effect.path)
 
     def may_delete(self, effect: DeleteIfEqual, found: bytes | None) -> bool:
         """Whether a reference with these bytes is the one to delete. Raises `Conflict` if a first run finds another."""

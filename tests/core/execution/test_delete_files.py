@@ -21,6 +21,7 @@ from core.formats.table_format import Examined
 from core.model import codes
 from core.model.actions import Change, Expire
 from core.model.history import HistorySummary
+from core.storage.store import Store
 from core.table import Table, open_table
 from tests.support import memory_s3
 from tests.support.builders import TableBuilder
@@ -359,3 +360,32 @@ def test_a_name_that_is_no_text_is_passed_over(tmp_path: Path) -> None:
     opened = open_table(str(table.root))
     assert apply(opened, opened.preview(EXPIRE, ground.LATE_MS), settle_s=0).outcome == "done"
     assert os.path.exists(odd)
+
+
+def test_a_client_that_repeats_a_request_does_not_hide_what_was_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of Google and Azure repeat a request to delete whose answer was lost, and then hear that there is no such
+    file."""
+    good = ground.warehouse(tmp_path / "good")
+    ground.small_table(good)
+    store = Store(f"memory://{tmp_path.name}")
+    before = {path: (good / path).read_bytes() for path in ground.disk(good)}
+    for path, content in before.items():
+        store._fs.pipe_file(store.full(path), content)
+    delete = store._fs.rm_file
+
+    def repeated(path: str) -> None:
+        delete(path)
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(store._fs, "rm_file", repeated)
+    table = ground.open_with(store)
+    plan = table.preview(EXPIRE, ground.LATE_MS)
+    receipt = apply(table, plan, settle_s=0)
+    gone = {path for path in before if store.size(path) is None}
+    assert gone >= set(plan.frees["path"].to_pylist())
+    assert set(receipt.deleted) == gone
+    assert set(Journal().deleted(receipt.run)) == gone
+    assert receipt.is_exact
+    assert receipt.kept_back == ()
