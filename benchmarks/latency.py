@@ -162,7 +162,7 @@ def expired() -> tuple[float, float, list[str], list[str]]:
     table = open_table(PLACE)
     plan = table.preview(Expire(retain_max=1, retain_min=1), 4_000_000_000_000)
     ends: list[float] = []
-    grace_period.wait = lambda *_: ends.append(time.perf_counter())  # type: ignore[assignment]
+    grace_period.wait = lambda *_: ends.append(time.perf_counter())
     with contextlib.suppress(urllib.error.HTTPError):
         urllib.request.urlopen(f"{os.environ['AWS_ENDPOINT_URL']}/{memory_s3.BUCKET}/{MARK}")
     began = time.perf_counter()
@@ -241,7 +241,7 @@ def in_process(environment: Mapping[str, str], work: Callable[..., object], *giv
 def _child(answers: Connection, environment: Mapping[str, str], work: Callable[..., object], given: Any) -> None:
     os.environ.update(environment)
     import obstore.store
-    import s3fs
+    import s3fs  # type: ignore[import-untyped]
 
     import core.formats.paimon.format
     import core.table

@@ -15,7 +15,6 @@ import io
 import os
 import platform
 import statistics
-import sys
 import tempfile
 import time
 import uuid
@@ -127,7 +126,7 @@ def columnar(data: bytes, form: str) -> bytes:
     """Write the records of an Avro manifest as ORC or Parquet, compressed as Paimon does."""
     reader = fastavro.reader(io.BytesIO(data))
     schema: Any = reader.writer_schema
-    rows = pa.Table.from_pylist(list(reader), pa.schema(list(arrow(schema))))  # type: ignore[arg-type]
+    rows = pa.Table.from_pylist(list(reader), pa.schema(list(arrow(schema))))
     out = io.BytesIO()
     if form == "orc":
         orc.write_table(rows, out, compression="zstd")
@@ -166,4 +165,4 @@ def entry(number: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

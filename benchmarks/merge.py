@@ -204,4 +204,4 @@ def run(python: str, script: str, *arguments: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

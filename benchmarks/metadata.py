@@ -79,7 +79,7 @@ def by_pyiceberg(table: Path) -> int:
 
 
 def by_pypaimon(table: Path) -> int:
-    from pypaimon import CatalogFactory  # type: ignore[import-not-found]  # in an environment of its own
+    from pypaimon import CatalogFactory  # in an environment of its own
 
     catalog = CatalogFactory.create({"warehouse": str(table.parent.parent)})
     found = catalog.get_table(f"default.{table.name}")

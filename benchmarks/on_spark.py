@@ -214,7 +214,7 @@ def main() -> None:
 
 def measure(table: Path, settings: dict[str, str], *, is_alone: bool) -> None:
     from core.analysis import storage_cost
-    from core.model.actions import DeleteTags, Expire
+    from core.model.actions import Change, DeleteTags, Expire
     from core.spark.metadata import history as on_spark
     from core.spark.session import session
     from core.table import open_table
@@ -228,13 +228,12 @@ def measure(table: Path, settings: dict[str, str], *, is_alone: bool) -> None:
     live = int(summed.totals.files[-1])
     count = len(heads.main.snapshots)
     tags = tuple(tag.name for tag in heads.main.tags)
-    changes = {
+    changes: dict[str, Change] = {
         "plan: expire a twentieth": Expire(retain_min=count - count // 20),
         f"plan: delete {len(tags)} tags": DeleteTags(tags),
     }
     plans = [
-        step(name, lambda change=change: opened.preview(change, NOW_MS, summed))  # type: ignore[misc]
-        for name, change in changes.items()
+        step(name, lambda change=change: opened.preview(change, NOW_MS, summed)) for name, change in changes.items()
     ]
     costs = step("cost of each tag, curve", lambda: _costs(storage_cost, summed))
     peaks.look()
@@ -266,4 +265,4 @@ def step(name: str, run: Any) -> Any:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from core.analysis.storage_cost import best_drops, by_holders, exclusive, retention_curve
 from core.formats.paimon.capabilities import PAIMON
-from core.model.actions import DeleteTags, Expire
+from core.model.actions import Change, DeleteTags, Expire
 from core.model.history import History
 from core.model.intervals import Intervals, freed
 from core.model.references import MAIN, Heads, Holder, HolderKind, Line, Snapshot
@@ -68,7 +68,7 @@ def main() -> None:
         made = table.history()
         print(f"{args.table}: history read in {time.perf_counter() - started:.1f} s")
         snapshots = made.heads.main.snapshots
-        changes = {
+        changes: dict[str, Change] = {
             "plan: keep a quarter": Expire(retain_max=len(snapshots) // 4, retain_min=1),
             "plan: delete all tags": DeleteTags(tuple(tag.name for tag in made.heads.main.tags)),
         }

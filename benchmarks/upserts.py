@@ -144,4 +144,4 @@ def rows(spark: SparkSession, table: str) -> DataFrame:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -22,7 +22,7 @@ from pathlib import Path
 from tests.engines.lines import CACHE, last_words
 
 FROM_PYSPARK = ("hadoop-client-api", "hadoop-client-runtime", "slf4j-api", "jcl-over-slf4j", "snappy-java", "zstd-jni")
-JAVA_FLAGS = (
+JAVA_FLAGS: tuple[str, ...] = (
     "-Xmx1g",
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
