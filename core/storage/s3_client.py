@@ -227,7 +227,7 @@ class S3Client:
         if (page := self._first_page(below, "" if splits else "/")) is None:
             return None
         objects, prefixes, is_whole = page
-        if not is_whole and splits:
+        if not is_whole and (splits or not prefixes):  # a directory of many files has no others
             if (rest := self._after(below, objects, splits)) is None:
                 return None
             objects += rest

@@ -141,6 +141,17 @@ def test_a_server_that_knows_only_the_first_version_of_listings_is_never_believe
         store.ls_if_there("m", splits)
 
 
+@pytest.mark.parametrize("beside", [(), ("a-00/inner",), ("z/inner", "z/more")])
+def test_each_page_is_asked_for_once(server: memory_s3.Server, beside: Sequence[str]) -> None:
+    """Only of a directory with others in its first page that page is asked for twice."""
+    names = [f"a-{number:02}" for number in range(1, 34)]
+    server.objects.update({f"t/m/{name}": b"" for name in (*names, *beside)})
+    store = Store(f"s3://{memory_s3.BUCKET}/t")
+    found = {each.name: each.is_dir for each in store.ls_if_there("m")}
+    assert found == dict.fromkeys(names, False) | {name.partition("/")[0]: True for name in beside}
+    assert len(server.taken()) == 4 + ("a-00/inner" in beside)
+
+
 @pytest.mark.parametrize("splits", [(), SPLITS])
 def test_both_clients_say_the_same_of_a_file_in_any_time_zone(
     server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, splits: Sequence[str]
