@@ -15,6 +15,7 @@ from urllib.parse import quote, quote_plus
 from core.errors import Invalid
 from core.messages import told
 
+_SIGNED = re.compile(r"""(?i)(\b(?:sig|signature|x-amz-(?:signature|credential|security-token))=)[^&\s"']+""")
 _USERS = re.compile(r"://[^\s/@:]*:(?!\d+/)[^\s@]*@")  # not a port
 _IN_QUERIES = re.compile(r"""(?i)([?&;][\w.-]*(?:token|key|secret|passw|pwd|credential|sig|user)[\w.-]*=)[^&;\s"']+""")
 _IN_ADDRESSES = re.compile(r"""(?i)([(,][\w.-]*(?:token|secret|passw|pwd|credential)[\w.-]*=)[^,)\s"']+""")
@@ -86,7 +87,10 @@ def without(text: str, secrets: Iterable[str]) -> str:
     shown = {form for each in secrets for form in _forms(each) if len(form) >= _SHORTEST}
     for each in sorted(shown, key=len, reverse=True):
         text = text.replace(each, "…")
-    return _IN_QUERIES.sub(r"\1…", _IN_ADDRESSES.sub(r"\1…", _USERS.sub("://…@", text)))
+    text = _USERS.sub("://…@", text)
+    for pattern in (_SIGNED, _IN_ADDRESSES, _IN_QUERIES):
+        text = pattern.sub(r"\1…", text)
+    return text
 
 
 def _forms(secret: str) -> set[str]:

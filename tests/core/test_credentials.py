@@ -33,6 +33,8 @@ def test_every_form_that_a_client_shows_is_left_out(secret: str) -> None:
         "jdbc:mysql://(host=h,password=HUNTER2)/db",
         "http://user:HUNTER2/x@h/path",
         "http://h?X-Amz-Signature=HUNTER2",
+        "AWS4-HMAC-SHA256 SignedHeaders=host, Signature=HUNTER2",
+        "sig=HUNTER2&sv=1",
     ],
 )
 def test_credentials_of_urls_are_left_out(text: str) -> None:
