@@ -33,6 +33,7 @@ REQUEST_S = 30.0  # limit of one request here, whoever waits for it
 REST_S = 60.0  # how long s3fs answers alone after an error
 _KNOWN_SETTINGS = {"endpoint_url", "region_name"}  # of the client; any other changes how requests are made
 _PAGE = 1000  # names in one answer of S3
+_FIRST_PAGE = 100  # names in the first one, which botocore parses: 0.15 ms each, 20 times what obstore takes
 _SAME_STYLE: tuple[Mapping[str, Any], ...] = (
     {},
     {"s3": {"addressing_style": "path"}},
@@ -252,7 +253,8 @@ class S3Client:
         where more names are said to follow, as a server says that only knows the first version of this request.
         """
         try:
-            page = self._fs.call_s3("list_objects_v2", Bucket=self.bucket, Prefix=below, Delimiter=delimiter)
+            asked = {"Prefix": below, "Delimiter": delimiter, "MaxKeys": _FIRST_PAGE}
+            page = self._fs.call_s3("list_objects_v2", Bucket=self.bucket, **asked)
         except FileNotFoundError:
             return None
         except Exception as error:

@@ -16,6 +16,8 @@ SNAPSHOT, CHANGELOG, TAG, SCHEMA, CONSUMER = "snapshot", "changelog", "tag", "sc
 MANIFEST, INDEX, STATISTICS, BRANCH = "manifest", "index", "statistics", "branch"
 OF_MANIFESTS = tuple(f"{kind}-{digit}" for kind in ("manifest", "manifest-list") for digit in "048c")
 """Where names in the directory of manifests, which are UUIDs, split into parts of about the same size, in order."""
+OF_NUMBERS = {kind: tuple(f"{kind}-{digit}" for digit in "357") for kind in (SNAPSHOT, CHANGELOG)}
+"""The same for directories of numbered files, of which there may be many, by kind."""
 EARLIEST, LATEST = "EARLIEST", "LATEST"
 SUCCESS_FILES = "tag-success-file"  # a directory in `tag/` that is not a tag
 POSTPONE_BUCKET = -2

@@ -176,8 +176,8 @@ def test_a_file_of_another_directory_of_that_name_is_not_kept(
         (other / name).write_bytes((tags / source).read_bytes())
     store, listed = Store(str(table.path)), Store.ls_if_there
 
-    def swapped(store: Store, relative: str = "") -> Any:
-        found = listed(store, relative)
+    def swapped(store: Store, relative: str = "", splits: Sequence[str] = ()) -> Any:
+        found = listed(store, relative, splits)
         if relative == "tag":
             swap()
         return found

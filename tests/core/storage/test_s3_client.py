@@ -62,6 +62,7 @@ SPLITS = ("a-4", "a-8", "b-4")
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s3.Server]:
     monkeypatch.setattr(memory_s3, "PAGE", 10)
     monkeypatch.setattr(s3_client, "_PAGE", 10)
+    monkeypatch.setattr(s3_client, "_FIRST_PAGE", 10)
     with memory_s3.serving({}) as server:
         for name, value in server.leads.items():
             monkeypatch.setenv(name, value)

@@ -62,7 +62,8 @@ class Patience:
 
     def _entries(self, directory: str) -> list[DirectoryEntry] | None:
         if directory not in self.listed:
-            return self._noted(directory, self.store.ls_if_there(directory))
+            splits = layout.OF_NUMBERS.get(directory.rpartition("/")[2], ())
+            return self._noted(directory, self.store.ls_if_there(directory, splits))
         ends = max(self.deadline, time.monotonic() + LAG_S)
         while True:
             try:

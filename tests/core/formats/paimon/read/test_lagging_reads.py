@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from core.formats.paimon import references
+from core.formats.paimon.read import lagging_reads
+from core.storage import s3_client
 from core.storage.file_systems import DirectoryEntry
 from core.storage.kept_contents import ReadContents
 from core.storage.store import Store
+from tests.support import memory_s3
 from tests.support.builders import TableBuilder
 from tests.support.execution import ground
 
@@ -101,3 +104,18 @@ def counting(read: Callable[..., bytes], asked: list[str]) -> Callable[..., byte
         return read(store, relative, *rest)
 
     return counted
+
+
+def test_a_long_history_is_listed_in_parts_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_s3, "PAGE", 10)
+    monkeypatch.setattr(s3_client, "_FIRST_PAGE", 10)
+    names = [f"snapshot-{number}" for number in range(1, 101)]
+    with memory_s3.serving({f"t/snapshot/{name}": b"" for name in (*names, "EARLIEST", "LATEST")}) as server:
+        for name, value in server.leads.items():
+            monkeypatch.setenv(name, value)
+        patience = lagging_reads.Patience(Store(f"s3://{memory_s3.BUCKET}/t"), deadline=0.0)
+        server.together = ("start-after", 4)  # a part is answered when all four are asked
+        found = patience.entries("snapshot") or []
+        assert {entry.name for entry in found} == {*names, "EARLIEST", "LATEST"}
+        assert len(found) == 102
+        assert server.most_at_once == 4
