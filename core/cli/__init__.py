@@ -6,11 +6,14 @@ imports nothing else, so that Ctrl-C works from the first moment; `group` is the
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a write to the output
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,6 +28,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has exited
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:
+        if error.filename is not None or error.errno not in _FULL:
+            raise
+        print(f"snapscope: error: The output cannot be written: {error.strerror}.", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def group() -> Any:

@@ -37,7 +37,8 @@ def run(given: Sequence[str]) -> int:
             print(_help(words[1:]))
             return 0
         if words == ["--version"]:
-            print(f"snapscope {_version()}")
+            version = _version()
+            printing.show({"version": version}, f"snapscope {version}", form)
             return 0
         return _run(_as_engine(words), form)
     except click.exceptions.Exit as end:  # raised by --help

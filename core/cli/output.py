@@ -6,6 +6,7 @@ Invariant: names from a table cannot control the terminal, and the terminal's en
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
 import math
@@ -52,9 +53,9 @@ def document(found: Any) -> None:
     """Print one document on one line, in ASCII where the terminal does not support Unicode."""
     is_ascii = "utf" not in (sys.stdout.encoding or "").lower()
     try:
-        line = json.dumps(found, ensure_ascii=is_ascii, default=str, allow_nan=False)
+        line = json.dumps(found, ensure_ascii=is_ascii, default=value_text, allow_nan=False)
     except ValueError:
-        line = json.dumps(_finite(found), ensure_ascii=is_ascii, default=str, allow_nan=False)
+        line = json.dumps(_finite(found), ensure_ascii=is_ascii, default=value_text, allow_nan=False)
     say(line, is_data=True)
 
 
@@ -77,11 +78,33 @@ def _as_csv(rows: Sequence[Any], columns: Sequence[str] = ()) -> str:
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Mapping | list | tuple):
-        return json.dumps(_finite(value), ensure_ascii=False, default=str)
-    return value
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case Mapping() | list() | tuple() | bytes() | dt.timedelta():
+            return value_text(value)
+        case _:
+            return value
+
+
+def value_text(value: object) -> str:
+    """Return a value of a query as text: binaries in hexadecimal digits, intervals as Spark writes them."""
+    match value:
+        case None:
+            return "NULL"
+        case Mapping() | list() | tuple():
+            return json.dumps(_finite(value), ensure_ascii=False, default=value_text)
+        case bytes():
+            return value.hex()
+        case dt.timedelta():
+            size = abs(value)
+            hours, rest = divmod(size.seconds, 3600)
+            part = f".{size.microseconds:06}".rstrip("0") if size.microseconds else ""
+            sign = "-" if value < dt.timedelta(0) else ""
+            text = f"{sign}{size.days} {hours:02}:{rest // 60:02}:{rest % 60:02}{part}"
+            return f"INTERVAL '{text}' DAY TO SECOND"
+        case _:
+            return str(value)
 
 
 def _finite(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from core import doctor as checks
 from core.catalog import is_demo, list_tables
 from core.cli.arguments import Args
-from core.cli.output import grid
+from core.cli.output import grid, value_text
 from core.demo.progress import begin
 from core.execution.protect import hold
 from core.serve import serve as run_dashboard
@@ -48,7 +48,7 @@ def query(args: Args) -> Answer:
     )
     shown = answer.named_apart
     rows = shown.to_pylist()
-    cells = [["NULL" if value is None else str(value) for value in row.values()] for row in rows]
+    cells = [[value_text(value) for value in row.values()] for row in rows]
     text = grid(tuple(shown.column_names), cells)
     note = f"{several(len(rows), 'row')}{' (more were cut off)' if answer.truncated else ''}, {answer.note}"
     note += "" if held is None else f" Held by {held}."

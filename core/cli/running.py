@@ -55,6 +55,7 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
 
     If one does not finish, the following ones are left for the next run.
     """
+    settle_s = asked_duration_ms(args.settle) / 1000
     if args.plan is not None and not (len(args.plan) >= FEWEST_DIGITS and fingerprint.startswith(args.plan)):
         raise Conflict(
             f"This plan is {fingerprint[:16]}, not {args.plan}; nothing was changed.",
@@ -70,7 +71,6 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
         named += confirm(args, of_all(wanted, table.name), named)
     for plan in wanted:  # all of them, before the first one runs
         refuse_unnamed(plan, named)
-    settle_s = asked_duration_ms(args.settle) / 1000
     told_of = []
     with interruptible(table.location) as cancelled:
         for plan in wanted:

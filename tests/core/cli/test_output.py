@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 
 from core.cli import main, output
 from tests.support.builders import START_MS, TableBuilder
+from tests.support.execution.processes import CLI
 from tests.support.formats.paimon.tables import four_commits
 
 NOW = str(START_MS + 10**11)
@@ -50,6 +53,43 @@ def test_every_form_holds_the_same(ask: Ask, table: TableBuilder) -> None:
         name = next(iter(document[0]))
         assert [row[name] for row in rows] == [str(each[name]) for each in document]
         assert ask(*words, "-o", "table") == ask(*words)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "NULL"),
+        (b"\x00\xffa", "00ff61"),
+        ([b"\x01", "a", None], '["01", "a", null]'),
+        (dt.timedelta(days=1, hours=2, seconds=3), "INTERVAL '1 02:00:03' DAY TO SECOND"),
+        (-dt.timedelta(minutes=1, microseconds=500_000), "INTERVAL '-0 00:01:00.5' DAY TO SECOND"),
+        (dt.date(2026, 1, 2), "2026-01-02"),
+    ],
+)
+def test_values_of_a_query_in_every_form(
+    value: object, text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert output.value_text(value) == text
+    document = {"rows": [{"v": value}], "columns": ["v"]}
+    for form in (output.JSON, output.CSV):
+        output.show(document, "", form, "rows")
+    as_json, header, *cells = capsys.readouterr().out.splitlines()
+    said = json.loads(as_json)["rows"][0]["v"]
+    if value is None or isinstance(value, list):
+        assert said == (None if value is None else ["01", "a", None])
+        assert cells == ['""' if value is None else '"[""01"", ""a"", null]"']
+    else:
+        assert (said, header, cells) == (text, "v", [text])
+
+
+def test_what_cannot_be_written_is_an_error_and_no_traceback(table: TableBuilder) -> None:
+    for words in (["--version"], ["snapshots", str(table.root)], ["snapshots", str(table.root), "--json"]):
+        with open("/dev/full", "w") as full:
+            ended = subprocess.run([*CLI, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (
+            1,
+            "snapscope: error: The output cannot be written: No space left on device.\n",
+        )
 
 
 def test_a_plan_as_rows_is_what_it_deletes(ask: Ask, table: TableBuilder) -> None:
