@@ -33,8 +33,8 @@ EXPRESSIONS = {f"analysis.{name}" for name in _names(
     Coalesce Collate Concat CreateNamedStruct Cube CurrentDate CurrentRow$ CurrentTime CurrentTimestamp
     Descending$ Divide EqualNullSafe EqualTo Exists GreaterThan GreaterThanOrEqual GroupingSets ILike In
     InSubquery IntegralDivide IsNotNull IsNotUnknown IsNull IsUnknown LambdaFunction LateralSubquery LessThan
-    LessThanOrEqual Like LikeAll LikeAny ListQuery Literal Lower Multiply NamePlaceholder$ Not NotLikeAll
-    NotLikeAny NullsFirst$ NullsLast$ Or Overlay PipeExpression PipeOperator RLike RangeFrame$ Remainder Rollup
+    LessThanOrEqual Like LikeAll LikeAny ListQuery Literal Lower Multiply NamedArgumentExpression NamePlaceholder$
+    Not NotLikeAll NotLikeAny NullsFirst$ NullsLast$ Or Overlay PipeExpression PipeOperator RLike RangeFrame$ Remainder Rollup
     RowFrame$ ScalarSubquery SemiStructuredExtract ShiftLeft ShiftRight ShiftRightUnsigned SortOrder
     SpecifiedWindowFrame StringLocate StringTrim StringTrimLeft StringTrimRight Substring Subtract TimestampAdd
     TimestampDiff UnaryMinus UnaryPositive UnboundedFollowing$ UnboundedPreceding$ UnresolvedCollation

@@ -77,6 +77,11 @@ LEGITIMATE: list[tuple[str, str, list[tuple[Any, ...]]]] = [
         [(DAY1, 2), (DAY2, 0), (DAY3, -1)],
     ),
     (
+        "named arguments",
+        """SELECT mask('Ab1', digitChar => 'd', lowerChar => 'y') AS m, (SELECT sum(col) FROM explode(collection => array(1, 2))) AS n""",
+        [("Xyd", 3)],
+    ),
+    (
         "range frame over dates",
         """SELECT id, sum(qty) OVER (ORDER BY day RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND CURRENT ROW) AS n
            FROM t ORDER BY id""",
@@ -360,6 +365,7 @@ HOSTILE: dict[str, list[tuple[str, str]]] = {
         ("SELECT builtin.upper('a')", NOT_LISTED),
         ("SELECT IDENTIFIER('reflect')('java.lang.System', 'getenv', 'HOME')", NOT_READING),
         ("SELECT transform(tags, x -> reflect('java.lang.System', 'getenv', x)) FROM t", NOT_LISTED),
+        ("SELECT mask(str => reflect('java.lang.System', 'getenv', 'HOME'))", NOT_LISTED),
         ("SELECT * FROM t LATERAL VIEW reflect('java.lang.System', 'getenv', 'HOME') x AS y", NOT_LISTED),
         ("SELECT sum(qty) OVER (ORDER BY reflect('java.lang.System', 'getenv', 'HOME')) FROM t", NOT_LISTED),
         ("SELECT * FROM t DISTRIBUTE BY reflect('java.lang.System', 'getenv', 'HOME')", NOT_LISTED),
