@@ -105,7 +105,7 @@ def _entry(each: os.DirEntry[str]) -> DirectoryEntry | None:
 
 
 def _mark(found: os.stat_result) -> str:
-    return f"{found.st_size} {found.st_ino} {found.st_mtime} {found.st_ctime}"
+    return f"{found.st_size} {found.st_ino} {found.st_mtime_ns} {found.st_ctime_ns}"
 
 
 def mark_of(path: str) -> str | None:
@@ -154,7 +154,7 @@ def _entry_marks(name: str, found: os.stat_result) -> tuple[str, int, int, int, 
 
 def changed_s(mark: str) -> float:
     """Return when a file with this mark last changed, in epoch seconds by the clock of its disk."""
-    return float(mark.rpartition(" ")[2])
+    return int(mark.rpartition(" ")[2]) / 1e9
 
 
 def marks_tell_changes(path: str) -> bool:
