@@ -247,8 +247,10 @@ OTHERS_STAY = Code(
 )
 NO_TEXT_STAYS = Code(
     "no-text-stays",
-    "{count} files whose names are not valid UTF-8 are kept: {named}. If no program needs them, delete them yourself.",
-    "{count} file whose name is not valid UTF-8 is kept: {named}. If no program needs it, delete it yourself.",
+    "{count} files whose names are not valid UTF-8, or that requests cannot name exactly, are kept: {named}. If no "
+    "program needs them, delete them yourself.",
+    "{count} file whose name is not valid UTF-8, or that requests cannot name exactly, is kept: {named}. If no program "
+    "needs it, delete it yourself.",
 )
 DOUBTFUL = Code("doubtful", "Not in this plan, {files}: {why}.")
 VERSIONS_BILLED = Code(

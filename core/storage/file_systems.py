@@ -19,6 +19,7 @@ from core.messages import told
 from core.storage.kept_contents import checksum
 
 _TRACE = "\n\tat "
+_TAKEN_APART = re.compile("[?#\\x00-\\x20\\x7f]")
 _MARKS = ("ino", "mtime", "created", "ETag", "etag", "LastModified", "last_modified", "updated")
 _OUT_OF_RANGE = re.compile("(?i)range|416")
 
@@ -72,6 +73,15 @@ def server(fs: Any, location: str) -> str:
     return masked(f"{place} ({named})" if named else place)
 
 
+def addresses(fs: Any, path: str) -> bool:
+    """Return whether requests for a full path reach the object of exactly that name. Clients of S3 and Azure cut a
+    version off its end, and Azure's drops line breaks and tabs and moves what follows a `#`."""
+    if not _TAKEN_APART.search(path):
+        return True
+    split = getattr(fs, "split_path", None)
+    return path == ("/".join(split(path)[:2]) if split else fs._strip_protocol(path))
+
+
 def replace(fs: Any, path: str, data: bytes) -> None:
     """Write an object. If only the answer was lost, its content shows that it was written."""
     try:
@@ -95,6 +105,15 @@ def too_large(error: TooLarge, most_bytes: int, path: str) -> Corrupt:
         found=found,
         path=path,
         remedy="No engine writes such a file: restore it, or move it away if nothing needs it.",
+    )
+
+
+def unaddressed(path: str) -> Unsupported:
+    return Unsupported(
+        "{url!r} cannot be addressed exactly on its store, so nothing is read or deleted there.",
+        url=path,
+        path=path,
+        remedy="Make this change with the table's own engine.",
     )
 
 

@@ -6,6 +6,7 @@ are relative to the root and may not leave it."""
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +15,6 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 import fsspec
-import fsspec.asyn
 
 from core import urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
@@ -24,6 +24,7 @@ from core.storage.conditional import HDFS, LOCAL
 from core.storage.file_systems import (
     DirectoryEntry,
     TooLarge,
+    addresses,
     entries,
     no_directory,
     no_file_system,
@@ -31,6 +32,7 @@ from core.storage.file_systems import (
     replace,
     server,
     too_large,
+    unaddressed,
     unreadable,
     unwritable,
     wrong_settings,
@@ -38,7 +40,6 @@ from core.storage.file_systems import (
 from core.storage.size_limits import DOCUMENT, REFERENCES
 
 _READERS = 64  # threads of one read, where a store is read through fsspec
-_OTHERWISE = told("Make this change with the table's own engine.")
 _LISTING_ATTEMPTS = 5
 _NAME = attrgetter("name")
 _one_at_a_time = threading.Lock()  # the file system in memory looks and creates in two steps
@@ -88,8 +89,7 @@ class Store:
         found = cls(path or url) if path or not ("::" in url or url.startswith("file:")) else None  # `::` chains stores
         if found and (path or f"/{found.root}".endswith(url.split("://", 1)[-1].partition("/")[2].rstrip("/"))):
             return found
-        said = told("{url!r} cannot be addressed exactly on its store, so nothing is read or deleted there.", url=url)
-        raise Unsupported(said, path=url, remedy=told("Make this change with the table's own engine."))
+        raise unaddressed(url)
 
     @property
     def is_local(self) -> bool:
@@ -97,19 +97,23 @@ class Store:
 
     def at(self, relative: str) -> Store:
         """Return a store for a directory below this root, on the same file system."""
-        below = object.__new__(Store)
-        below._fs, below.protocol, below.many = self._fs, self.protocol, self.many
-        below.root = self.full(relative)
-        below.location = f"{self.location.rstrip('/')}/{relative}"
+        below = copy.copy(self)
+        below.root, below.location = self.full(relative), f"{self.location.rstrip('/')}/{relative}"
         return below
 
     def full(self, relative: str) -> str:
-        """Return the file system's own path for `relative`. Raises `Invalid` if it would leave the root."""
+        """Return the file system's own path for `relative`. Raises `Invalid` or `Unsupported` if it leads elsewhere."""
         if relative in ("", "."):
             return self.root
         if relative.startswith("/") or urls.climbs(relative):
             raise Invalid("The path {relative!r} leaves the table's directory.", relative=relative, path=relative)
+        if not self.addresses(relative):
+            raise unaddressed(relative)
         return f"{self.root.rstrip('/')}/{relative}"
+
+    def addresses(self, relative: str) -> bool:
+        """Return whether requests for this path reach the object of exactly that name."""
+        return self.is_local or addresses(self._fs, f"{self.root.rstrip('/')}/{relative}")
 
     def url(self, relative: str) -> str:
         """Return the full path in a form that other programs can open."""
@@ -204,14 +208,10 @@ class Store:
 
         if not self._may_be_silent or len(relatives) < 2:
             return {relative: one(relative) for relative in relatives}
-        full = {self.full(each): each for each in relatives}
+        full = {self.full(each): each for each in relatives if self.addresses(each)}
         answers = self.many.read(full, most_bytes, enough) if self.many else {}
         together = sum(len(each) for each in answers.values() if isinstance(each, bytes))
-
-        def another(relative: str) -> None:
-            answers[relative] = one(relative)
-
-        self.each([each for each in relatives if each not in answers], another)
+        self.each([each for each in relatives if each not in answers], lambda each: answers.update({each: one(each)}))
         return {relative: answers[relative] for relative in relatives}
 
     def each(self, relatives: Sequence[str], act: Callable[[str], None]) -> None:
@@ -283,7 +283,8 @@ class Store:
             elif self.guarantees.creates:
                 conditional.create(self._fs, self.protocol, path, data, lambda: self._whole(path, len(data)))
             else:
-                raise Unsupported(self.lacks(creates=True) or "", path=path, remedy=_OTHERWISE)
+                said = self.lacks(creates=True) or ""
+                raise Unsupported(said, path=path, remedy="Make this change with the table's own engine.")
         except FileExistsError as error:
             raise Conflict("{relative} already exists.", relative=relative, path=path) from error
         except SnapscopeError:

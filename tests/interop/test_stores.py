@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from core.errors import Conflict, Corrupt, Invalid, Unsupported
+from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
@@ -107,6 +108,18 @@ def test_names_are_written_listed_and_read(place: str) -> None:
         assert store.delete(f"below/{name}")
     assert store.ls_if_there("below") == []
     assert store.size("below/a b") is None
+
+
+def test_no_name_leads_to_another_object(place: str) -> None:
+    store = Store(place)
+    store.put("below/live", b"live")
+    for name in ("live?versionid=1", "live?versionId=1", "li\tve", "live\n", "live?", "live#", "a?b#live"):
+        for ask in (store.read, store.size):
+            with contextlib.suppress(NotFound, Unsupported, Corrupt):
+                assert not ask(f"below/{name}")
+        with contextlib.suppress(SnapscopeError):
+            store.delete(f"below/{name}")
+        assert store.read("below/live") == b"live"
 
 
 def test_of_eight_creates_one_wins(place: str) -> None:

@@ -34,8 +34,8 @@ EXPRESSIONS = {f"analysis.{name}" for name in _names(
     Descending$ Divide EqualNullSafe EqualTo Exists GreaterThan GreaterThanOrEqual GroupingSets ILike In
     InSubquery IntegralDivide IsNotNull IsNotUnknown IsNull IsUnknown LambdaFunction LateralSubquery LessThan
     LessThanOrEqual Like LikeAll LikeAny ListQuery Literal Lower Multiply NamedArgumentExpression NamePlaceholder$
-    Not NotLikeAll NotLikeAny NullsFirst$ NullsLast$ Or Overlay PipeExpression PipeOperator RLike RangeFrame$ Remainder Rollup
-    RowFrame$ ScalarSubquery SemiStructuredExtract ShiftLeft ShiftRight ShiftRightUnsigned SortOrder
+    Not NotLikeAll NotLikeAny NullsFirst$ NullsLast$ Or Overlay PipeExpression PipeOperator RLike RangeFrame$
+    Remainder Rollup RowFrame$ ScalarSubquery SemiStructuredExtract ShiftLeft ShiftRight ShiftRightUnsigned SortOrder
     SpecifiedWindowFrame StringLocate StringTrim StringTrimLeft StringTrimRight Substring Subtract TimestampAdd
     TimestampDiff UnaryMinus UnaryPositive UnboundedFollowing$ UnboundedPreceding$ UnresolvedCollation
     UnresolvedNamedLambdaVariable UnresolvedWindowExpression UnspecifiedFrame$ WindowExpression

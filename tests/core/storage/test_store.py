@@ -15,6 +15,7 @@ import pytest
 from core.errors import Conflict, Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
 from core.storage.file_systems import DirectoryEntry
 from core.storage.store import Store
+from tests.support import memory_s3
 
 
 @pytest.fixture
@@ -583,3 +584,30 @@ def test_a_store_that_lacks_settings_is_not_told_to_be_missing(monkeypatch: pyte
     assert refused.value.code != ErrorCode.EXTRA_MISSING
     with pytest.raises(Unsupported, match="No file system for 'nope://x'"):
         Store("nope://x")
+
+
+@pytest.mark.parametrize("name", ["live.parquet?versionId=1", "live.parquet?versionId="])
+def test_a_name_that_the_client_takes_apart_never_leads_to_another_object(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Such names are those of copied versions; a hostile manifest may also name a file that it wants deleted so."""
+    with memory_s3.serving({"t/b/live.parquet": b"live", "t/b/other": b"other"}) as server:
+        for variable, value in server.leads.items():
+            monkeypatch.setenv(variable, value)
+        store = Store(f"s3://{memory_s3.BUCKET}/t")
+        for ask in (store.read, store.size, store.delete, store.at, lambda path: store.create(path, b"new"), store.ls):
+            with pytest.raises(Unsupported, match="cannot be addressed exactly"):
+                ask(f"b/{name}")
+        url = f"s3://{memory_s3.BUCKET}/t2/{name}"
+        for ask in (store.size, store.delete):
+            with pytest.raises(Unsupported, match="cannot be addressed exactly"):
+                ask(url)
+        found = store.read_many(["b/other", f"b/{name}"])
+        assert found["b/other"] == b"other"
+        assert isinstance(found[f"b/{name}"], Unsupported)
+        assert server.objects == {"t/b/live.parquet": b"live", "t/b/other": b"other"}
+        server.objects[f"t/b/{name}"] = b"odd"
+        server._names = None
+        assert [each.name for each in store.ls("b")] == ["live.parquet", name, "other"]
+        assert store.delete_together([f"b/{name}"]) == {f"b/{name}"}  # a request that names it exactly
+        assert server.objects == {"t/b/live.parquet": b"live", "t/b/other": b"other"}

@@ -113,12 +113,14 @@ class PaimonLister:
 
     def judged(self, files: Sequence[tuple[str, DirectoryEntry, ObjectKind | None]]) -> Listed:
         """Say of files, given with what they seem to be, why they stay even if nothing holds them."""
-        text = [each for each in files if layout.is_text(each[0])]  # no manifest and no plan can name others
+        # no manifest and no plan can name others, and no request can delete them
+        is_named = [layout.is_text(path) and self.store.addresses(path) for path, _, _ in files]
+        text = [each for each, named in zip(files, is_named, strict=True) if named]
         rows = [
             (path, kind and kind.value, entry.size or 0, self._stays(path, entry, kind)) for path, entry, kind in text
         ]
         columns = [pa.array([row[index] for row in rows], column.type) for index, column in enumerate(LISTED)]
-        odd = [path for path, _, _ in files if not layout.is_text(path)] if len(text) < len(files) else ()
+        odd = [path for (path, _, _), named in zip(files, is_named, strict=True) if not named]
         return Listed(pa.Table.from_arrays(columns, schema=LISTED), tuple(odd))
 
     def _stays(self, path: str, entry: DirectoryEntry, kind: ObjectKind | None) -> str | None:

@@ -78,7 +78,8 @@ LEGITIMATE: list[tuple[str, str, list[tuple[Any, ...]]]] = [
     ),
     (
         "named arguments",
-        """SELECT mask('Ab1', digitChar => 'd', lowerChar => 'y') AS m, (SELECT sum(col) FROM explode(collection => array(1, 2))) AS n""",
+        """SELECT mask('Ab1', digitChar => 'd', lowerChar => 'y') AS m,
+                  (SELECT sum(col) FROM explode(collection => array(1, 2))) AS n""",
         [("Xyd", 3)],
     ),
     (

@@ -19,6 +19,7 @@ from core.model import codes
 from core.model.actions import CleanOrphans, Expire
 from core.model.plan import fingerprint
 from core.table import open_table
+from tests.support import memory_s3
 from tests.support.builders import DAY_MS, TableBuilder
 from tests.support.execution import ground
 
@@ -88,6 +89,30 @@ def test_names_that_are_no_text_are_named_and_kept(
     apply(opened, plan, settle_s=0)
     assert os.path.exists(odd)
     assert not (root / "bucket-0" / orphan.name).exists()
+
+
+def test_names_that_requests_cannot_name_are_named_and_kept(
+    tmp_path: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client of S3 cuts a version off: deleting such an object by a request of its own would delete a live file."""
+    table = TableBuilder(tmp_path / "t")
+    live = table.file(10, rows=1)
+    table.commit([live])
+    orphan = table.file(20, rows=1)
+    odd = f"bucket-0/{live.name}?versionId=1"
+    objects = {
+        f"t/{path.relative_to(table.root)}": path.read_bytes() for path in table.root.rglob("*") if path.is_file()
+    }
+    with memory_s3.serving({**objects, f"t/{odd}": b"rows"}) as server:
+        for name, value in server.leads.items():
+            monkeypatch.setenv(name, value)
+        opened = open_table(f"s3://{memory_s3.BUCKET}/t")
+        plan = opened.preview(CleanOrphans(NOW_MS - DAY_MS), NOW_MS)
+        assert plan.frees["path"].to_pylist() == [f"bucket-0/{orphan.name}"]
+        assert codes.NO_TEXT_STAYS(count=1, named=odd) in plan.warnings
+        assert apply(opened, plan, settle_s=0).outcome == "done"
+        assert objects.keys() - server.objects.keys() == {f"t/bucket-0/{orphan.name}"}
+        assert server.objects[f"t/{odd}"] == b"rows"
 
 
 def test_a_partition_whose_name_is_no_text_cannot_be_named(tmp_path: Path) -> None:
