@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection
 
 from core.errors import Conflict, ErrorCode, Invalid
 from core.execution import deleted_tags, journal_versions, recovery
+from core.execution import journal as journals
 from core.execution.delete_files import Receipt, refuse_contradictions
 from core.execution.grace_period import SETTLE_S, refuse_settle
 from core.execution.interpreter import Manner, Task, refuse_unready
@@ -88,6 +89,8 @@ def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], 
     marks = deleted_tags.marks(table.store, effects)
     document = _document(plan) | journal_versions.written(effects, plan.removes) | ({"marks": marks} if marks else {})
     document |= {ON_SPARK: True} if table.on_spark else {}  # whoever resumes the run may need Spark, too
+    if any(isinstance(each, SwapMetadata) for each in effects):
+        document |= {journals.SENT: True}  # this run records that its commit was sent; those of older versions do not
     run = journal.start(table.location, type(plan.change).__name__, document, plan.removes, frees)
     if all(kind == ObjectKind.METADATA for _, kind, _ in frees):  # the swap itself checks what must be unchanged
         confirm = lambda _: None  # noqa: E731

@@ -83,6 +83,7 @@ class Work:
     frees: Sequence[tuple[str, str, int]]
     is_first: bool
     allowed: tuple[str, ...] = ()  # roots outside the table under which files may be deleted
+    problems: tuple[Reason, ...] = ()  # found before
 
 
 def sweep(
@@ -103,7 +104,7 @@ def sweep(
     gone = going.union(deleted)
     waiting = [path for path in sizes if path not in gone]
     look = functools.partial(read_stable_references, table, going.intersection(deleted))
-    swept = _Swept(deleted=list(deleted))
+    swept = _Swept(deleted=list(deleted), problems=list(work.problems))
     seen: Heads | None = None
     has_begun = False
     why_not: Callable[[str], Reason | None] = _unjudged

@@ -31,7 +31,8 @@ from core.execution.stable_read import read_stable_references
 from core.formats.paimon.write.commit_base import refuse_unlocked
 from core.formats.paimon.write.publish import read_head
 from core.formats.table_format import Unknown
-from core.messages import counted, told
+from core.messages import Reason, counted, told
+from core.model import codes
 from core.model.actions import Change
 from core.model.effects import (
     CheckTable,
@@ -41,6 +42,7 @@ from core.model.effects import (
     PutIfAbsent,
     RaiseHint,
     RepairHint,
+    ReplaceIfEqual,
     SwapMetadata,
     VerifyFiles,
     Wait,
@@ -79,6 +81,7 @@ class Task:
     allowed: tuple[str, ...] = ()
     marks: deleted_tags.Marks = field(default_factory=dict)
     is_first: bool = True
+    was_sent: bool = True  # the commit of a swap may have happened
     has_removed: bool = False  # an earlier attempt has finished all reference changes
     is_swept: bool = False
     confirm: Callable[[Heads], None] = lambda _: None  # raises if newly read references forbid the run
@@ -106,7 +109,8 @@ class Task:
             self.journal.add(self.run, journals.REMOVED, {"deleted": deleted, "created": created})
             if any(isinstance(each, Wait) for each in self.effects):
                 grace_period.wait(how.settle_s, how.cancelled, how.waits)
-            work = Work(self.run, self.fingerprint, self.removes, self.frees, self.is_first, self.allowed)
+            problems = self._not_as_made()
+            work = Work(self.run, self.fingerprint, self.removes, self.frees, self.is_first, self.allowed, problems)
             gone = [*earlier, *deleted]
             begins = functools.partial(self._refuse_taken_over, told("No further file was deleted."))
             return delete_files.sweep(
@@ -121,6 +125,8 @@ class Task:
         """Undo all effects, from the last to the first; return the references that changed."""
         for commit in self._commits():
             commit.refuse_landed()
+        if self._swaps() and not self.was_sent:
+            return []  # what others have committed since may look the same
         for swap in self._swaps():
             return metadata_swap.take_back(self.table, swap, self._refuse_swept)
         references = References(self.table, self.run, self.effects, is_first=True)
@@ -164,9 +170,11 @@ class Task:
             case VerifyFiles():
                 self._verify(effect)
             case SwapMetadata() if self.is_first:
-                self.created += metadata_swap.make(self.table, effect, self.confirm)
+                self.created += metadata_swap.make(self.table, effect, self.confirm, self._commits_now)
             case SwapMetadata():
-                self.created += metadata_swap.finish(self.table, effect, self._again)
+                self.created += metadata_swap.finish(
+                    self.table, effect, self._again, self._commits_now, was_sent=self.was_sent
+                )
             case CommitSnapshot():
                 self._taking_back(references, lambda: self._commit(effect))
             case _:
@@ -184,6 +192,9 @@ class Task:
                 except SnapscopeError as left:
                     error.add_note(f"{left}")
             raise
+
+    def _commits_now(self) -> None:
+        self.journal.add(self.run, journals.SENT, {})
 
     def _is_refused_commit(self, error: Conflict) -> bool:
         return any(self._commits()) and not isinstance(error, Unknown)
@@ -259,9 +270,23 @@ class Task:
     def _ended(self, created: Collection[str], deleted: Collection[str]) -> Receipt:
         """End a run that frees no files."""
         receipt = Receipt(self.run, self.table.location, self.fingerprint, "done", tuple(created), tuple(deleted),
-                          0, len(deleted), 0, (), (), "")  # fmt: skip
+                          0, len(deleted), 0, (), self._not_as_made(), "")  # fmt: skip
         head = self.journal.add(self.run, journals.DONE, receipt.written())
         return dataclasses.replace(receipt, journal_head=head)
+
+    def _not_as_made(self) -> tuple[Reason, ...]:
+        """Return which references that a resumed run was to write have other contents, or none."""
+        wanted = dict[str, bytes]()
+        for effect in self.effects if not self.is_first else ():
+            match effect:
+                case SwapMetadata():
+                    wanted |= dict(effect.sets)
+                case PutIfAbsent() if effect.is_alone:
+                    wanted[effect.path] = effect.content
+                case ReplaceIfEqual() if effect.is_alone:
+                    wanted[effect.path] = effect.after
+        found = self.table.heads().references if wanted else {}
+        return tuple(codes.NOT_AS_MADE(path=path) for path, content in wanted.items() if found.get(path) != content)
 
     def _is_nothing(self, references: References, error: BaseException) -> bool:
         """Whether the table is as it was before the run; False if that is unknown."""

@@ -32,7 +32,7 @@ from core.safe_text import harmless
 from core.urls import place
 
 # Event types; a run is open until one of ENDS.
-STARTED, REMOVED, SWEEPING, SWEPT = "started", "references removed", "sweep started", "swept"
+STARTED, SENT, REMOVED, SWEEPING, SWEPT = "started", "commit sent", "references removed", "sweep started", "swept"
 FAILED, CANCELLED, DONE, UNDONE = "failed", "cancelled", "done", "undone"
 ENDS = (DONE, UNDONE)
 
@@ -374,9 +374,8 @@ def _hash(before: str, run: str, at_ms: int, what: str, detail: str) -> str:
 
 
 def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Run:
-    events = connection.execute(
-        "select what, at_ms, detail from events where run = ? and what != ? order by number", (row[0], SWEPT)
-    ).fetchall()
+    query = "select what, at_ms, detail from events where run = ? and what not in (?, ?) order by number"
+    events = connection.execute(query, (row[0], SENT, SWEPT)).fetchall()
     what, at_ms, detail = events[-1]
     last = json.loads(detail)
     is_swept = any(event[0] == SWEEPING for event in events)

@@ -21,22 +21,36 @@ ATTEMPTS = 10
 Judge = Callable[[Heads], SwapMetadata]
 
 
-def make(table: Table, swap: SwapMetadata, confirm: Callable[[Heads], None]) -> list[str]:
+def make(table: Table, swap: SwapMetadata, confirm: Callable[[Heads], None], begins: Callable[[], None]) -> list[str]:
     """Commit the swap of a plan that was just confirmed; return the paths written.
 
-    `confirm` raises if newer references no longer allow it.
+    `confirm` raises if newer references no longer allow it; `begins` is called before each commit is sent.
     """
 
     def judged(heads: Heads) -> SwapMetadata:
         confirm(heads)
         return swap
 
-    return commit(table, judged)
+    return commit(table, judged, begins)
 
 
-def finish(table: Table, swap: SwapMetadata, again: Callable[[Heads], Sequence[tuple[str, bytes]]]) -> list[str]:
-    """Commit what is left of an interrupted swap. `again`: what the same action, planned now, deletes."""
-    return commit(table, lambda heads: _outstanding(format_of(table), swap, heads, again))
+def finish(
+    table: Table,
+    swap: SwapMetadata,
+    again: Callable[[Heads], Sequence[tuple[str, bytes]]],
+    begins: Callable[[], None],
+    *,
+    was_sent: bool,
+) -> list[str]:
+    """Commit what is left of an interrupted swap. `again`: what the same action, planned now, deletes; `was_sent`:
+    whether the commit may have happened."""
+
+    def outstanding(heads: Heads) -> SwapMetadata:
+        if was_sent and format_of(table).was_made(swap, heads):
+            return SwapMetadata()
+        return _outstanding(swap, heads, again)
+
+    return commit(table, outstanding, begins)
 
 
 def settle(table: Table, swap: SwapMetadata) -> None:
@@ -61,7 +75,7 @@ def take_back(table: Table, swap: SwapMetadata, refuse_swept: Callable[[], None]
     return changed
 
 
-def commit(table: Table, judged: Judge) -> list[str]:
+def commit(table: Table, judged: Judge, begins: Callable[[], None] = lambda: None) -> list[str]:
     """Commit what `judged` returns for the current references; return the paths written, if any."""
     for _ in range(ATTEMPTS):
         heads = table.heads()
@@ -73,6 +87,7 @@ def commit(table: Table, judged: Judge) -> list[str]:
             continue  # what others have deleted meanwhile is no damage
         if not swap.removes and not swap.sets:
             return []
+        begins()
         if (path := format_of(table).commit(heads, swap)) is not None:
             return [path]
     raise Conflict(
@@ -81,15 +96,12 @@ def commit(table: Table, judged: Judge) -> list[str]:
 
 
 def _outstanding(
-    own: Format, swap: SwapMetadata, heads: Heads, again: Callable[[Heads], Sequence[tuple[str, bytes]]]
+    swap: SwapMetadata, heads: Heads, again: Callable[[Heads], Sequence[tuple[str, bytes]]]
 ) -> SwapMetadata:
-    """The part of a swap that is left to commit: everything still allowed, or nothing if it was committed.
-
-    A reference that exists again after the commit was created by someone else. If someone else did part of the swap,
-    the rest is left as it is.
-    """
+    """The part of a swap that was not committed and is left to commit: everything still allowed. If someone else did
+    part of it, the rest is left as it is."""
     refs, before = heads.references, dict(swap.removes)
-    if own.was_made(swap, heads) or any(refs.get(path) != content for path, content in swap.removes):
+    if any(refs.get(path) != content for path, content in swap.removes):
         return SwapMetadata()
     if any(refs.get(path) != before.get(path) for path in dict(swap.sets)):
         raise Conflict(

@@ -92,11 +92,12 @@ def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = (
     table = table.read_anew()
     removes, frees = journal.removed(run.id), journal.frees(run.id)
     effects = journal_versions.effects_of(run, removes, frees)
-    has_removed = any(event["what"] == journals.REMOVED for event in journal.events(run.id))
+    seen = {event["what"] for event in journal.events(run.id)}
     return Task(
         table, journal, run.id, run.change, run.fingerprint, run.plan["now_ms"], effects, removes, frees, allowed,
         run.plan.get("marks", {}),
-        is_first=False, has_removed=has_removed, is_swept=run.is_swept,
+        is_first=False, was_sent=journals.SENT in seen or not run.plan.get(journals.SENT),
+        has_removed=journals.REMOVED in seen, is_swept=run.is_swept,
     )  # fmt: skip
 
 

@@ -245,6 +245,9 @@ OTHERS_STAY = Code(
     "{count} directories that do not belong to this table are kept: {named}.",
     "{count} directory that does not belong to this table is kept: {named}.",
 )
+NOT_AS_MADE = Code(
+    "not-as-made", "{path} is not what this run was to make of it: another program has changed it, before or after."
+)
 NO_TEXT_STAYS = Code(
     "no-text-stays",
     "{count} files whose names are not valid UTF-8, or that requests cannot name exactly, are kept: {named}. If no "

@@ -167,6 +167,7 @@ AUDIT_EVENT_COLUMNS: Mapping[str, str] = {
 AUDIT_ENTRIES_NOUN = N_("entries")
 AUDIT_EVENTS: Mapping[str, str] = {
     "started": N_("plan recorded"),
+    "commit sent": N_("commit sent"),
     "references removed": N_("references changed"),
     "sweep started": N_("deletion started"),
     "swept": N_("files deleted"),

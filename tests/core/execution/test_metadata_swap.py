@@ -13,10 +13,12 @@ import pytest
 from core.errors import Conflict, Invalid, SnapscopeError
 from core.execution import recovery
 from core.execution.apply import apply
-from core.execution.journal import Journal
+from core.execution.journal import UNDONE, Journal
 from core.formats.iceberg.manifests import IcebergManifests
+from core.model import codes
 from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag, Rollback
 from core.model.plan import Plan
+from core.storage.store import Store
 from core.table import Table
 from tests.support.execution import iceberg_ground as ground
 from tests.support.execution.dying import Life
@@ -251,3 +253,55 @@ def test_orphans_are_not_looked_for_while_a_run_is_open(root: Path) -> None:
     table = reopened(str(root))
     with pytest.raises(SnapscopeError):
         apply(table, table.preview(CleanOrphans(LATE_MS), LATE_MS), settle_s=0)
+
+
+NEVER_SENT = "journal: entry commit sent"
+
+
+@pytest.mark.parametrize("change", ["tag", "rollback"])
+def test_what_another_hand_did_alike_is_not_undone(root: Path, change: str) -> None:
+    """The run died before it sent its commit; then someone else committed the very same change."""
+    first, second = ids(root)[0], ground.opened(Store(str(root))).as_of("latest~1").snapshot.id
+    run = cut_off(root, CreateTag("mine", first) if change == "tag" else Rollback("latest~1"), NEVER_SENT)
+
+    def theirs(own: Json) -> None:
+        if change == "tag":
+            own["refs"]["mine"] = {"snapshot-id": first, "type": "tag"}
+        else:
+            own["refs"]["main"]["snapshot-id"] = own["current-snapshot-id"] = second
+            own["snapshot-log"].append({"timestamp-ms": own["last-updated-ms"], "snapshot-id": second})
+
+    ground.commit(root, theirs)
+    after = ground.document(root)
+    assert recovery.undo(run, open_table=reopened) == ()
+    assert ground.document(root) == after
+    assert Journal().run(run).state == UNDONE
+
+
+def test_a_tag_whose_commit_was_not_sent_is_made_however_much_was_committed_since(root: Path) -> None:
+    run = cut_off(root, CreateTag("mine", ids(root)[0]), NEVER_SENT)
+    for number in range(2):  # the version that the run was based on leaves the log
+
+        def theirs(own: Json, number: int = number) -> None:
+            own["properties"]["n"] = f"{number}"
+            own["metadata-log"] = own["metadata-log"][-1:]
+
+        ground.commit(root, theirs)
+    receipt = recovery.resume(run, open_table=reopened, settle_s=0)
+    assert (receipt.outcome, receipt.problems) == ("done", ())
+    assert ground.document(root)["refs"]["mine"]["snapshot-id"] == ids(root)[0]
+
+
+@pytest.mark.parametrize("at", [NEVER_SENT, BEFORE_IT])
+def test_a_resumed_run_says_what_others_have_made_of_its_references(root: Path, at: str) -> None:
+    third = ids(root)[0]
+    run = cut_off(root, Rollback("latest~1"), at)
+
+    def theirs(own: Json) -> None:
+        own["refs"]["main"]["snapshot-id"] = own["current-snapshot-id"] = third
+        own["snapshot-log"].append({"timestamp-ms": own["last-updated-ms"], "snapshot-id": third})
+
+    ground.commit(root, theirs)
+    receipt = recovery.resume(run, open_table=reopened, settle_s=0)
+    assert receipt.problems == (codes.NOT_AS_MADE(path="metadata.json#refs/main"),)
+    assert ground.document(root)["current-snapshot-id"] == third

@@ -16,6 +16,7 @@ from core.execution import journal as journals
 from core.execution.apply import apply
 from core.execution.journal import CANCELLED, FAILED, REMOVED, Journal
 from core.formats.paimon.format import PaimonFormat
+from core.model import codes
 from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.storage.store import Store
 from core.table import Table, open_table
@@ -305,7 +306,8 @@ def test_undo_leaves_a_tag_that_another_hand_replaced_again(table: TableBuilder)
     with pytest.raises(Conflict, match="tag-early"):
         recovery.undo(run, open_table=open_table)
     assert (table.root / "tag/tag-early").read_bytes() == (table.root / "snapshot/snapshot-8").read_bytes()
-    resume(run)
+    receipt = recovery.resume(run, open_table=open_table, settle_s=0)
+    assert (receipt.outcome, receipt.problems) == ("done", (codes.NOT_AS_MADE(path="tag/tag-early"),))
     assert (table.root / "tag/tag-early").read_bytes() == (table.root / "snapshot/snapshot-8").read_bytes()
     assert ground.broken(table.root) == []
 
