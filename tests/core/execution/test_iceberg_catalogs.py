@@ -3,12 +3,16 @@ where a server writes it."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.exceptions import ForbiddenError
 
 from core.catalog import list_tables
 from core.errors import Conflict, Invalid, SnapscopeError, Unsupported
@@ -234,7 +238,7 @@ def test_rest_undo_takes_a_tag_away_again(lake: Lake, rest: Server) -> None:
     life = Life()
     journal = MortalJournal(Journal().path, life)
     plan = table.preview(CreateTag("mine"), LATE_MS)
-    life.left = 2  # the start of the journal takes two effects; the end is never written
+    life.left = 4  # the start of the journal and the entry before the commit take two effects each; the end is missing
     with pytest.raises(Death):
         apply(table, plan, settle_s=0, journal=journal)
     run = Journal().open_run(NAME)
@@ -243,3 +247,31 @@ def test_rest_undo_takes_a_tag_away_again(lake: Lake, rest: Server) -> None:
     recovery.undo(run.id, open_table=open_table)
     assert "mine" not in lake.document()["refs"]
     assert Store(str(lake.root)).ls("metadata")
+
+
+# refusals ------------------------------------------------------------------------------------------------------------
+
+
+def refused(lake: Lake, says: str) -> None:
+    table = open_table(NAME)
+    plan, before = table.preview(CreateTag("mine"), LATE_MS), lake.files()
+    with pytest.raises(Invalid, match=rf"The catalog refused the change: [^\n]*{says}\. Nothing was changed"):
+        apply(table, plan, settle_s=0)
+    assert lake.files() == before
+    assert Journal().open_run(table.location) is None
+
+
+def test_a_database_that_refuses_leaves_nothing_behind(lake: Lake) -> None:
+    with contextlib.closing(sqlite3.connect(lake.directory / "catalog.db")) as database, database:
+        database.execute(
+            "create trigger no before update on iceberg_tables begin select raise(abort, 'permission denied'); end"
+        )
+    refused(lake, "permission denied")
+
+
+def test_a_server_that_refuses_ends_the_run(lake: Lake, rest: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_: object) -> None:
+        raise ForbiddenError("I am not authorized.")
+
+    monkeypatch.setattr(RestCatalog, "commit_table", forbidden)
+    refused(lake, "I am not authorized")

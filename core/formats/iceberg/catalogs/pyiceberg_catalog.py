@@ -44,6 +44,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 WRITES = ("SqlCatalog", "HiveCatalog", "RestCatalog")
+_REFUSALS = (
+    *("BadRequestError", "UnauthorizedError", "AuthorizationExpiredError", "ForbiddenError"),  # of a REST catalog
+    *("IntegrityError", "ProgrammingError"),  # of a database, which takes the statement back
+)
+"""Errors that say that nothing was committed; any other one may mean that only the answer was lost."""
 _SECRET = re.compile("token|credential|secret|password|key|authorization", re.IGNORECASE)
 
 
@@ -198,6 +203,9 @@ class CatalogTable:
             commit.withdraw(store, path)
             return None
         except Exception as error:
+            if self._is_refusal(error, place, found):
+                commit.withdraw(store, path)
+                raise self._refused(conf, error) from error
             failed = error
         try:
             now = place.path(self.current())
@@ -227,6 +235,8 @@ class CatalogTable:
         except CommitFailedException:
             return None
         except Exception as error:
+            if self._is_refusal(error, place, found):
+                raise self._refused(conf, error) from error
             failed: Exception | str = error
         try:
             now = place.path(self.current())
@@ -235,6 +245,24 @@ class CatalogTable:
         except SnapscopeError as unread:
             failed = f"{failed}; nor could the table be read: {unread}"
         raise self._unknown(conf, "the change", failed)
+
+    def _is_refusal(self, error: Exception, place: TableLocation, found: Metadata) -> bool:
+        """Return whether the catalog said that it did not commit, and still names the metadata of before."""
+        if type(error).__name__ not in _REFUSALS:
+            return False
+        try:
+            return place.path(self.current()) == found.path
+        except SnapscopeError:
+            return False
+
+    def _refused(self, conf: Mapping[str, str], error: Exception) -> Invalid:
+        said = _masked(str(getattr(error, "orig", None) or error), conf)  # not the statement of a database
+        return Invalid(
+            "The catalog refused the change: {said}. Nothing was changed.",
+            said=said.rstrip("."),
+            path=self.location,
+            remedy="Check your rights in this catalog, or make the change with the table's own engine.",
+        )
 
     def _unknown(self, conf: Mapping[str, str], what: str, error: object) -> Unknown:
         return Unknown(
