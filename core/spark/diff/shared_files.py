@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from core.errors import Unsupported
+from core.formats.paimon import schema_evolution
 from core.formats.paimon.scan_details import FileKey, keys_of
 from core.formats.paimon.types import PaimonType, parse
 from core.model.references import Schema
@@ -24,7 +26,8 @@ def alike(a: PaimonScan, b: PaimonScan, compared: Collection[int]) -> set[str]:
     """Files whose rows are the same at both versions, in the columns that are compared.
 
     For an append table: files that both have with the same deleted rows. For a primary-key table: the files of buckets
-    with the same files on the same levels, read by the same rules. A file with a column that only `b` shows differs.
+    with the same files on the same levels, read by the same rules. A file with a column that only `b` shows differs. So
+    does one with a column that the versions show as different types, unless both hold every value that it can have.
     With data evolution no single file tells that it is alike.
     """
     if is_joined(a.schema) or is_joined(b.schema):
@@ -33,7 +36,8 @@ def alike(a: PaimonScan, b: PaimonScan, compared: Collection[int]) -> set[str]:
     fitting = {
         number
         for number, written in a.schemas.items()
-        if number in b.schemas and b.schemas[number].fields == written.fields and not _ids(written, compared) & shown
+        if number in b.schemas and b.schemas[number].fields == written.fields
+        if not _ids(written, compared) & shown and _is_lossless(written, a.schema, b.schema, compared)
     }
     ours, theirs = _described(a), _described(b)
     if not b.schema.primary_keys:
@@ -54,6 +58,28 @@ def alike(a: PaimonScan, b: PaimonScan, compared: Collection[int]) -> set[str]:
         if buckets_b.get(bucket) == members and all(seen[0] in fitting for seen in members.values())
         for path in members
     }
+
+
+def _is_lossless(written: Schema, a: Schema, b: Schema, compared: Collection[int]) -> bool:
+    """Whether columns whose type differs between two versions have every value of such a file at both.
+
+    Those that are not compared can decide which rows of a key are left, so for primary keys their types must agree.
+    """
+    before, stored = ({each.id: each for each in schema.fields} for schema in (a, written))
+    for after in b.fields:
+        old, source = before.get(after.id), stored.get(after.id)
+        if old is None or source is None or old.type == after.type:
+            continue
+        if after.id not in compared:
+            if b.primary_keys:
+                return False
+            continue
+        try:
+            for each in (old, after):
+                schema_evolution.check(each.name, parse(source.type), parse(each.type))
+        except Unsupported:
+            return False
+    return True
 
 
 _Seen = tuple[int, int, Any]  # schema id, level, deletion vector
