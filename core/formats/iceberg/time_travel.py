@@ -31,10 +31,9 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     Raises `Invalid` for an invalid version, `NotFound` (with the nearest ones) if absent, `Corrupt` for a ref without
     its snapshot.
     """
-    text, is_named = point.strip(), False
+    text = point.strip()
     if text.startswith("branch:"):
         branch, text = _split(heads, text[len("branch:") :])
-        is_named = text == "latest"
     if heads.line(branch) is None:
         _refuse_broken(heads, branch, True)
     line = heads.require(branch)
@@ -52,7 +51,7 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
             )
         return _by_time(heads, parse_time_ms(value))
     if text == "latest" or re.fullmatch(r"latest~\d{1,9}", text):
-        return _from_latest(heads, line, int(text.partition("~")[2] or 0), is_named)
+        return _from_latest(heads, line, int(text.partition("~")[2] or 0))
     if text == "earliest":
         chain = _chain(heads, line)
         return _answer(
@@ -196,7 +195,7 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
     )
 
 
-def _from_latest(heads: Heads, line: Line, back: int, is_named: bool) -> AsOf:
+def _from_latest(heads: Heads, line: Line, back: int) -> AsOf:
     chain = _chain(heads, line)
     if back >= len(chain):
         raise NotFound(
@@ -212,8 +211,10 @@ def _from_latest(heads: Heads, line: Line, back: int, is_named: bool) -> AsOf:
         ancestor = "{back} ancestors before snapshot {id}, the head of {branch}."
         rule = told(ancestor, back=back, id=chain[0].id, branch=_head(line))
         return _answer(heads, chain[back], rule)
+    if line.head is None:
+        return _answer(heads, chain[0], told("The newest of the snapshots that are on no branch."))
     rule = told("The head of {branch}, read with the table's current schema.", branch=_head(line))
-    return _answer(heads, chain[0], rule, schema=line.schema if is_named or line.branch == MAIN else None)
+    return _answer(heads, chain[0], rule, schema=line.schema)
 
 
 def _head(line: Line) -> Told:

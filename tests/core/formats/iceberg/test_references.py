@@ -285,12 +285,12 @@ def test_a_branch_with_slashes_and_one_that_stands_on_main(tmp_path: Path) -> No
         resolve(heads, "branch:c")
 
 
-def with_two_schemas(root: Path) -> Heads:
+def with_two_schemas(root: Path, **own: Any) -> Heads:
     found = document(2, f"file:{root}")
     more = json.loads(json.dumps(found["schemas"][0]))
     more["schema-id"] = 1
     more["fields"].append({"id": 3, "name": "new", "required": False, "type": "int"})
-    return made(root, **{"schemas": [found["schemas"][0], more], "current-schema-id": 1})
+    return made(root, **{"schemas": [found["schemas"][0], more], "current-schema-id": 1}, **own)
 
 
 def test_which_schema_a_point_is_read_with(tmp_path: Path) -> None:
@@ -300,6 +300,24 @@ def test_which_schema_a_point_is_read_with(tmp_path: Path) -> None:
         point: resolve(heads, point).schema.id for point in ("latest", "branch:main", "2", "tag:v1", "time:2000", "1")
     }
     assert told == {"latest": 1, "branch:main": 1, "2": 0, "tag:v1": 0, "time:2000": 0, "1": 0}
+
+
+def test_the_head_of_a_branch_has_the_current_schema_however_it_is_named(tmp_path: Path) -> None:
+    location = f"file:{tmp_path}"
+    snapshots = [snapshot(number, number - 1 or None, 1000 * number, location) for number in (1, 2, 3, 4)]
+    refs = {name: {"snapshot-id": number, "type": "branch"} for name, number in (("main", 2), ("dev", 3))}
+    heads = with_two_schemas(tmp_path, snapshots=snapshots, refs=refs)
+    told = {
+        point: resolve(heads, point, "dev").schema.id for point in ("latest", "latest~0", "latest~1", "3", "earliest")
+    }
+    assert told == {"latest": 1, "latest~0": 1, "latest~1": 0, "3": 0, "earliest": 0}
+    for point in ("branch:dev", "branch:dev/latest"):
+        assert resolve(heads, point) == resolve(heads, "latest", "dev")
+    assert resolve(heads, "branch:dev/3").schema.id == 0
+    nowhere = resolve(heads, "latest", "(no branch)")
+    assert nowhere == resolve(heads, "branch:(no branch)")
+    assert (nowhere.snapshot.id, nowhere.schema.id) == (4, 0)
+    assert "current schema" not in nowhere.rule
 
 
 def test_a_schema_that_was_cleaned_away_is_told(tmp_path: Path) -> None:
