@@ -26,12 +26,11 @@ def query(args: Args) -> Answer:
 
     _configure(args)
     table = open_table(args.table)
-    at, history, held = args.at, None, None
+    at, history, held = args.at, None, None  # the tag of --hold is not asked, it only protects what is read
     if args.hold is not None:
         history = table.history()
-        point = resolve(history.heads, at, args.branch)
-        held = hold(table, point, asked_duration_ms(args.hold), time.time_ns() // 1_000_000)
-        at = point.point  # not the tag, which only protects what is read
+        at = resolve(history.heads, at, args.branch)
+        held = hold(table, at, asked_duration_ms(args.hold), time.time_ns() // 1_000_000)
     if not args.json:
         print("Starting Spark…", file=sys.stderr)
     answer = run(

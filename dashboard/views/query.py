@@ -230,9 +230,7 @@ def _submit(opened: OpenedTable, history: History, at: str, before: str | None) 
             hold(table, point, HELD_MS, time.time_ns() // 1_000_000)
 
         def ask(of: AsOf, second: str | None) -> QueryAnswer:
-            exactly = question._replace(at=of.point, before=second)
-            # keep the rule of the request
-            return replace(_query(job, opened, history, exactly, row_cap, timeout_s), point=of)
+            return _query(job, opened, history, question._replace(before=second), of, row_cap, timeout_s)
 
         if not is_pair or before is None:
             answer = ask(point, before)
@@ -279,16 +277,22 @@ def _pair(sql: str, points: tuple[AsOf, AsOf], ask: Callable[[AsOf], QueryAnswer
 
 
 def _query(
-    job: background_jobs.Job, opened: OpenedTable, history: History, question: Question, row_cap: int, timeout_s: int
+    job: background_jobs.Job,
+    opened: OpenedTable,
+    history: History,
+    question: Question,
+    at: AsOf,
+    row_cap: int,
+    timeout_s: int,
 ) -> QueryAnswer:
     from core.spark.query import query  # Spark is slow to import, and only needed here
 
-    query_id = f"{job.id}.{question.at}"
+    query_id = f"{job.id}.{at.point}"
     spark_job.asks(job, query_id)
     return query.query(
         loading.table(opened.ref.location),
         question.sql,
-        at=question.at,
+        at=at,
         before=question.before,
         since=question.before if commands.asks_for_changes(question.sql) else None,
         row_cap=row_cap,
@@ -318,16 +322,16 @@ def _answer(
     if problem is not None:
         st.html(markup.note("warning", f"{words.NOT_NOTED} {problem}"))
 
-    def count(at: str) -> None:
-        _count(opened, history, f"{asked.id}.{at}", asked.question._replace(at=at))
+    def count(at: AsOf) -> None:  # resolved, because a name may move in the meantime
+        _count(opened, history, f"{asked.id}.{at.point}", asked.question, at)
 
     if isinstance(answer, AnswerPair):
         compared.draw(answer, history, asked.id, count)
         return
-    rows.draw(answer, history, asked.id, lambda: count(answer.point.point))  # a name may move in the meantime
+    rows.draw(answer, history, asked.id, lambda: count(answer.point))
 
 
-def _count(opened: OpenedTable, history: History, id: str, question: Question) -> None:
+def _count(opened: OpenedTable, history: History, id: str, question: Question, at: AsOf) -> None:
     """Count all rows of a truncated result on request, with the same checks and time limit."""
     of, counting = st.session_state.get(COUNT, (None, None))
     job = background_jobs.find(counting) if of == id else None
@@ -338,7 +342,7 @@ def _count(opened: OpenedTable, history: History, id: str, question: Question) -
             key=f"{COUNT}.go",
             help=words.COUNT_ALL_HELP,
             on_click=_begin_count,
-            args=(opened, history, id, question),
+            args=(opened, history, id, question, at),
         )
     if job is not None:
         spark_job.follow(job.id, COUNT, words.QUERY_CANCELLED, _counted)
@@ -348,7 +352,7 @@ def _counted(found: QueryAnswer) -> None:
     st.html(markup.note("info", words.counted_all(found.table[0][0].as_py())))
 
 
-def _begin_count(opened: OpenedTable, history: History, id: str, question: Question) -> None:
+def _begin_count(opened: OpenedTable, history: History, id: str, question: Question, at: AsOf) -> None:
     is_pair = _is_pair(opened, question.sql, question.before)
     counted = question._replace(sql=cells.counting(question.sql), before=None if is_pair else question.before)
     timeout_s = limits.timeout_s()
@@ -356,7 +360,7 @@ def _begin_count(opened: OpenedTable, history: History, id: str, question: Quest
         str(uuid.uuid4()),
         KIND,
         opened.ref.location,
-        lambda job: _query(job, opened, history, counted, 1, timeout_s),
+        lambda job: _query(job, opened, history, counted, at, 1, timeout_s),
     )
     st.session_state[COUNT] = id, job.id
     job.wait(spark_job.QUICK_S)

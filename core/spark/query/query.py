@@ -56,7 +56,7 @@ def query(
     table: Table,
     statement: str,
     *,
-    at: str = "latest",
+    at: str | AsOf = "latest",
     before: str | None = None,
     since: str | None = None,
     branch: str = MAIN,
@@ -69,6 +69,8 @@ def query(
 ) -> QueryAnswer:
     """Run one SELECT over the table as of `at`; `` `t$files` `` and others are the format's system tables.
 
+    Give `at` as it was resolved if a name may have moved since; the resolved text can name another schema.
+
     `` `t$audit_log` `` contains the version's rows with their row kinds: see `points`. With `since`, an earlier
     version, `t_changes` are the rows that changed since then: see core/spark/diff/incremental.py. `query_id` names the
     run for `sql.cancel` from another thread; `on_progress` is called with (tasks done, tasks known). `engine` reads the
@@ -78,7 +80,7 @@ def query(
     allowed or fails.
     """
     history = history or table.history()
-    point = unwritten(history.heads, at, branch) or removed_points.resolved(table, history.heads, at, branch)
+    point = at if isinstance(at, AsOf) else _resolved(table, history, at, branch)
     second, earlier = (
         removed_points.resolved(table, history.heads, each, branch) if each else None for each in (before, since)
     )
@@ -98,6 +100,10 @@ def query(
             query_id=query_id,
             on_progress=on_progress,
         )
+
+
+def _resolved(table: Table, history: History, at: str, branch: str) -> AsOf:
+    return unwritten(history.heads, at, branch) or removed_points.resolved(table, history.heads, at, branch)
 
 
 def _query(

@@ -11,6 +11,7 @@ from core.errors import SnapscopeError
 from core.messages import both
 from core.model.history import History
 from core.model.query_answer import QueryAnswer
+from core.model.time_travel import AsOf
 from dashboard import words
 from dashboard.components import explain_figure, grid, inputs
 from dashboard.components.query import result
@@ -19,7 +20,7 @@ from dashboard.view_models import compared_answers
 from dashboard.view_models.compared_answers import AnswerPair, Comparison
 
 
-def draw(found: AnswerPair, history: History, id: str, count: Callable[[str], None]) -> None:
+def draw(found: AnswerPair, history: History, id: str, count: Callable[[AsOf], None]) -> None:
     """Draw both answers; `count` draws the button that counts all rows at one of the versions."""
     points = found.points
     if isinstance(found.before, SnapscopeError) or isinstance(found.after, SnapscopeError):
@@ -28,7 +29,7 @@ def draw(found: AnswerPair, history: History, id: str, count: Callable[[str], No
                 why = both(side.message, side.remedy) if side.remedy else side.message
                 st.html(markup.note("problem", words.no_answer_at(point, why)))
             else:
-                result.draw(side, history, f"{id}.{point}", functools.partial(count, point))
+                result.draw(side, history, f"{id}.{point}", functools.partial(count, side.point))
         return
     if found.comparison is None:
         return
@@ -36,8 +37,8 @@ def draw(found: AnswerPair, history: History, id: str, count: Callable[[str], No
     views = words.answer_views(*points)
     view = inputs.one_of(words.ANSWER_VIEW, "answer", views, "both")
     if view != "both":
-        at = points[0] if view == "before" else points[1]
-        result.draw(found.before if view == "before" else found.after, history, f"{id}.{view}", lambda: count(at))
+        side = found.before if view == "before" else found.after
+        result.draw(side, history, f"{id}.{view}", functools.partial(count, side.point))
         return
     notes = [
         note

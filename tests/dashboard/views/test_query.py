@@ -52,10 +52,10 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     def answer(table: Any, sql: str, **how: Any) -> QueryAnswer:
         asked.append({"sql": sql, **how})
         rows = pa.table({"day": [dt.date(2026, 1, day % 28 + 1) for day in range(1_200)], "n": list(range(1_200))})
-        found = resolve(how["history"].heads, how["at"])
+        found = how["at"]
         if sql == cells.counting(SUM):
             rows = pa.table({"count": [98_765]})
-        if sql == FAILS and how["at"] == "1":
+        if sql == FAILS and found.point == "1":
             raise Invalid("there is no column {name}", name="note")
         if sql in (BOTH, FAILS):
             rows = pa.table({"a": [1, 2], "n": [10, 20 + found.snapshot.id]})
@@ -124,7 +124,7 @@ def test_an_answer_stands_beside_its_question_and_is_kept(
     assert "1,200 rows as of 2; read 1 of 2" in after, "it stays, below its own statement"
     run(page, SUM)
     assert words.EARLIER_ANSWER not in page.text
-    assert [each["at"] for each in answered] == ["2", "1"]
+    assert [each["at"].point for each in answered] == ["2", "1"]
     # the history leads back to the first one
     [newer, older] = saved_queries.entries(user_state.read(saved_queries.HISTORY, []), saved_queries.HISTORY)
     assert (newer["point"], older["point"], older["sql"], older["rows"]) == ("1", "latest", SUM, 1_200)
@@ -158,7 +158,8 @@ def test_all_rows_of_an_answer_that_was_cut_off_are_counted_where_it_was_asked(
     next(each for each in page.test.button if each.label == words.COUNT_ALL).click()
     page.run()
     assert words.counted_all(98_765) in page.text
-    assert [(each["at"], each["row_cap"]) for each in answered] == [("1", 100), ("1", 1)]
+    assert [(each["at"].point, each["row_cap"]) for each in answered] == [("1", 100), ("1", 1)]
+    assert answered[1]["at"] == answered[0]["at"]
     run(page, SUM)
     assert words.counted_all(98_765) not in page.text, "it was of the answer before"
 
@@ -168,7 +169,7 @@ def test_a_statement_runs_at_two_versions_side_by_side(
 ) -> None:
     page = open_page("query", warehouse, table="shop.orders", before="1", limit="10000", seconds="300", equal="1")
     run(page, BOTH)
-    assert [(each["at"], each["before"], each["row_cap"], each["timeout_s"]) for each in answered] == [
+    assert [(each["at"].point, each["before"], each["row_cap"], each["timeout_s"]) for each in answered] == [
         ("1", None, 10_000, 300),
         ("2", None, 10_000, 300),
     ]
@@ -191,7 +192,7 @@ def test_a_statement_runs_at_two_versions_side_by_side(
     assert "2 rows as of 2; read 1 of 2" in page.text
     # a statement that names the second version runs once
     run(page, "SELECT count(*) FROM t_before")
-    assert (answered[-1]["at"], answered[-1]["before"]) == ("2", "1")
+    assert (answered[-1]["at"].point, answered[-1]["before"]) == ("2", "1")
 
 
 def test_the_name_of_a_table_is_no_markdown_beside_the_editor(tmp_path: Path, open_page: Open) -> None:
