@@ -33,7 +33,8 @@ from core.formats.avro.container import Frame, fields_of
 from core.messages import told
 from core.storage import size_limits
 
-JOINT, NOTHING = "\x1f", "\x1e"
+_JOINT, _NOTHING, _ESCAPE = "\x1f", "\x1e", "\x1d"
+_ESCAPED = {_ESCAPE: f"{_ESCAPE}-", _JOINT: f"{_ESCAPE}/", _NOTHING: f"{_ESCAPE}."}  # in this order
 PATIENCE_S = 20.0  # plus one second per megabyte
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORTH_A_SCAN = 1 << 20  # bytes
@@ -47,8 +48,8 @@ _gave_up = False  # a scan that never ended still occupies its thread
 class AvroColumn:
     """One requested column: its name, its path of field names or field ids in the record, and its Arrow type.
 
-    `spelled`: the path leads to a record, which is returned as text: `id=value` for each field, joined by `JOINT`. A
-    null value is `NOTHING`; binary values are hexadecimal.
+    `spelled`: the path leads to a record, which is returned as text, to be taken apart by `parted`. Binary values are
+    hexadecimal.
     """
 
     name: str
@@ -339,10 +340,12 @@ def _spelling(record: tuple[str, ...], type_: Any, top: Container[tuple[str, ...
             text = f"encode({value}, 'hex')"
         elif _not_null(each.get("type")) == "string":
             text = value
+            for char, escaped in _ESCAPED.items():
+                text = f"replace({text}, chr({ord(char)}), chr({ord(_ESCAPE)}) || '{escaped[1]}')"
         if _is_local(each.get("type")):
             text = f"rtrim({text}, 'Z')"
-        parts.append(f"'{each['field-id']}=', coalesce({text}, chr({ord(NOTHING)}))")
-    return f"concat({f', chr({ord(JOINT)}), '.join(parts)})" if parts else "''"
+        parts.append(f"'{each['field-id']}=', coalesce({text}, chr({ord(_NOTHING)}))")
+    return f"concat({f', chr({ord(_JOINT)}), '.join(parts)})" if parts else "''"
 
 
 def _is_binary(type_: Any) -> bool:
@@ -365,12 +368,29 @@ def _not_null(type_: Any) -> Any:
 def _spelled(value: Any, type_: Any) -> str:
     def text(each: Any) -> str:
         if each is None:
-            return NOTHING
+            return _NOTHING
         if isinstance(each, bool):
             return str(each).lower()
         if isinstance(each, uuid.UUID):
             each = each.bytes
-        return each.hex() if isinstance(each, bytes) else str(each)
+        return each.hex() if isinstance(each, bytes) else _escaped(str(each))
 
     fields = fields_of(type_) or ()
-    return JOINT.join(f"{each['field-id']}={text(_value(value, [each['name']]))}" for each in fields)
+    return _JOINT.join(f"{each['field-id']}={text(_value(value, [each['name']]))}" for each in fields)
+
+
+def _escaped(text: str) -> str:
+    for char, escaped in _ESCAPED.items():
+        text = text.replace(char, escaped)
+    return text
+
+
+def parted(spelled: str) -> list[tuple[int, str | None]]:
+    """Return the field ids and values of a record that was returned as text; None for null."""
+    found: list[tuple[int, str | None]] = []
+    for part in spelled.split(_JOINT) if spelled else ():
+        id, _, text = part.partition("=")
+        for char, escaped in reversed(_ESCAPED.items()) if _ESCAPE in text else ():
+            text = text.replace(escaped, char)
+        found.append((int(id), None if text == _NOTHING and _ESCAPE not in part else text))
+    return found

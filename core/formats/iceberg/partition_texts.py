@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from core.formats.avro.decode import JOINT, NOTHING
+from core.formats.avro.decode import parted
 from core.formats.iceberg.metadata import Metadata
 from core.storage.decoded_files import flat
 
@@ -18,21 +18,20 @@ def partitions(found: Metadata, spelled: pa.ChunkedArray) -> pa.Array:
     texts = []
     for text in encoded.dictionary.to_pylist():
         parts = []
-        for part in text.split(JOINT) if text else ():
-            number, _, value = part.partition("=")
-            spec = fields.get(int(number), {"name": f"field-{number}", "transform": "identity"})
+        for number, value in parted(text):
+            spec = fields.get(number, {"name": f"field-{number}", "transform": "identity"})
             is_float = (
                 types.get(spec.get("source-id", -1)) in ("float", "float NOT NULL") and spec["transform"] == "identity"
             )
-            shown = str(np.float32(value)) if is_float and value != NOTHING else _shown(value, spec["transform"])
+            shown = str(np.float32(value)) if is_float and value is not None else _shown(value, spec["transform"])
             parts.append(f"{spec['name']}={shown}")
         texts.append("/".join(parts))
     return pa.array(texts, pa.string()).take(encoded.indices) if texts else pa.array([], pa.string())
 
 
-def _shown(value: str, transform: str) -> str:
+def _shown(value: str | None, transform: str) -> str:
     """Format a partition value for people: years, months, days and hours are stored as counts from 1970."""
-    if value == NOTHING:
+    if value is None:
         return "null"
     if not value.lstrip("-").isdigit():
         return value

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from core.errors import Corrupt
-from core.formats.avro.decode import JOINT, NOTHING
+from core.formats.avro.decode import parted
 from core.formats.iceberg import types
 from core.formats.iceberg.file_paths import normals
 from core.formats.iceberg.manifests import EQUALITY_DELETES, POSITION_DELETES
@@ -98,7 +98,7 @@ class Deletes:
         """Describe one data file for a task. `constants`: values of columns that come from its partition."""
         values = dict(row["scope"][1])
         sources = self._identity(row["spec_id"])
-        texts = dict(_parts(row["partition"]))
+        texts = dict(parted(row["partition"]))
         constants = {str(source): texts.get(id) for id, source in sources.items() if id in values}
         own = {
             "path": row["file"],
@@ -120,7 +120,7 @@ class Deletes:
                 row["spec_id"],
                 tuple(
                     sorted(
-                        ((id, self._value(row, id, text)) for id, text in _parts(row["partition"])),
+                        ((id, self._value(row, id, text)) for id, text in parted(row["partition"])),
                         key=lambda each: each[0],
                     )
                 ),
@@ -221,9 +221,3 @@ def _only_path(row: Entry) -> str | None:
     """The single data file that position deletes apply to, if their bounds determine it."""
     low, high = ({each["key"]: each["value"] for each in row[side] or ()}.get(PATH) for side in ("lower", "upper"))
     return low.decode() if low is not None and low == high and row["content"] == POSITION_DELETES else None
-
-
-def _parts(spelled: str) -> list[tuple[int, str | None]]:
-    """A partition as field ids and texts, None for null."""
-    parts = (part.partition("=") for part in spelled.split(JOINT)) if spelled else ()
-    return [(int(id), None if text == NOTHING else text) for id, _, text in parts]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import random
 from collections import Counter
@@ -133,6 +134,25 @@ def test_the_slow_reader_answers_like_the_fast_one(tmp_path: Path, monkeypatch: 
     assert slow.errors == fast.errors == {}
     for number in range(len(files)):
         assert rows_of(slow, number) == rows_of(fast, number)
+
+
+def test_a_record_as_text_is_taken_apart_whatever_its_texts_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [None, "", "a", "=", "a=b", *("".join(each) for each in itertools.product("\x1d\x1e\x1f./-", repeat=3))]
+    of = [{"name": name, "type": ["null", "string"], "field-id": id} for id, name in ((1000, "v"), (1001, "w"))]
+    inner = {"name": "part", "type": {"type": "record", "name": "r", "fields": of}, "field-id": 102}
+    out = io.BytesIO()
+    values = [(text, texts[-number]) for number, text in enumerate(texts)]
+    schema = {"type": "record", "name": "e", "fields": [inner]}
+    fastavro.writer(out, schema, [{"part": {"v": v, "w": w}} for v, w in values])
+    column = avro.AvroColumn("part", (102,), pa.string(), spelled=True)
+    for is_slow in (False, True):
+        monkeypatch.setattr(avro, "_gave_up", is_slow)
+        found = read(tmp_path, [out.getvalue()], [column])
+        assert found.errors == {}
+        parted = [avro.parted(each) for each in found.rows["part"].to_pylist()]
+        assert parted == [[(1000, v), (1001, w)] for v, w in values]
 
 
 def test_a_damaged_file_harms_no_other(tmp_path: Path) -> None:

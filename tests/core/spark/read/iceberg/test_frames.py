@@ -336,6 +336,25 @@ def _commit_with(table: Written, manifest: dict[str, Any]) -> None:
     iceberg_written._write(path, iceberg_written._LIST, [own, manifest])
 
 
+@pytest.mark.parametrize("value", ["x\x1fb", "\x1f", "\x1e", "\x1d", "\x1d.", "\x1f1001=5", "=", ""])
+def test_a_partition_may_be_any_text(tmp_path: Path, value: str) -> None:
+    spec = [*BY_V, {"name": "w", "transform": "identity", "source-id": 3, "field-id": 1001}]
+    table = Written(tmp_path / "t", [(1, "id", "long"), (2, "v", "string"), (3, "w", "string")], spec)
+    own = {1000: value, 1001: "w"}
+    table.commit(
+        table.data({"id": [1, 7]}, partition=own),
+        table.data({"id": [2, 7]}, partition={**own, 1000: None}),
+    )
+    table.commit(table.equality({"id": [7]}, partition=own))
+    assert sorted(rows(table), key=lambda row: row["id"]) == [
+        {"id": 1, "v": value, "w": "w"},
+        {"id": 2, "v": None, "w": "w"},
+        {"id": 7, "v": None, "w": "w"},
+    ]
+    history = open_table(str(table.root)).history()
+    assert set(history.files["partition"].to_pylist()) == {f"v={value}/w=w", "v=null/w=w"}
+
+
 def test_a_partition_may_be_nan(tmp_path: Path) -> None:
     spec = [{"name": "d", "transform": "identity", "source-id": 2, "field-id": 1000, "avro": "double"}]
     table = Written(tmp_path / "t", [(1, "id", "long"), (2, "d", "double")], spec)
