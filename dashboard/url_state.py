@@ -11,9 +11,11 @@ locations it was started with; any other location is opened only after the reade
 from __future__ import annotations
 
 import os
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote, unquote
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -78,6 +80,7 @@ OF_TABLE = (
     "bisect",
 )  # meaningless for another table
 
+_APART = re.compile(r"[%,]|^\s+|\s+\Z")  # what a name in a list cannot hold as it is
 _NAMED = {"b": "point"}
 _VALUES = "snapscope.place"
 _PAGE = "snapscope.page"
@@ -164,8 +167,8 @@ def carries_version(page: str) -> bool:
 
 
 def put(**changed: str | None) -> None:
-    """Change the location as requested; None or blank text removes a value. Switching tables removes the old one's
-    versions."""
+    """Change the location as requested; None or empty text removes a value. Switching tables removes the old one's
+    versions. Values stay whole: outer spaces can be part of a name."""
     values = dict(st.session_state.get(_VALUES, {}))
     before = values.get("table")
     if "warehouse" in changed or ("table" in changed and before not in (None, changed["table"])):
@@ -173,15 +176,26 @@ def put(**changed: str | None) -> None:
         if "warehouse" in changed:
             values.pop("table", None)
             values.pop("filter", None)
-            if warehouse := (changed["warehouse"] or "").strip():
-                confirm(warehouse)
+            changed["warehouse"] = (changed["warehouse"] or "").strip()
+            if changed["warehouse"]:
+                confirm(changed["warehouse"])
     for name, value in changed.items():
-        if value is None or not value.strip():
+        if not value:
             values.pop(_named(name), None)
         else:
-            values[_named(name)] = value.strip()
+            values[_named(name)] = value
     st.session_state[_VALUES] = values
     _write_address(st.session_state.get(_PAGE, "overview"), values)
+
+
+def joined(names: Iterable[str]) -> str:
+    """Return names as one value, with commas between; whatever would end a name or be lost is percent-encoded."""
+    return ",".join(_APART.sub(lambda found: quote(found[0], safe=""), name) for name in names)
+
+
+def split(value: str | None) -> list[str]:
+    """Return the names that a value joins, also one typed with spaces after its commas."""
+    return [unquote(name) for part in (value or "").split(",") if (name := part.strip())]
 
 
 def address(page: str, **changed: str | None) -> dict[str, str]:

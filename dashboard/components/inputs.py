@@ -52,7 +52,7 @@ def text(label: str, name: str, help: str, placeholder: str, width: int = WIDE) 
     st.session_state[key] = url_state.get(name) or ""
 
     def changed() -> None:
-        url_state.put(**{name: st.session_state[key]})
+        url_state.put(**{name: st.session_state[key].strip()})
 
     current = st.session_state[key]
     st.text_input(label, current, key=key, help=help, placeholder=placeholder, on_change=changed, width=width)
@@ -93,13 +93,13 @@ def told_of(text: str, found: time_input.ParsedTime) -> None:
 def several(
     label: str, name: str, options: Sequence[str], placeholder: str, shown: Callable[[str], str] = str
 ) -> tuple[str, ...]:
-    """Any number of known names; the address holds them with commas between, which no name may hold."""
+    """Any number of known names, each kept whole in the address."""
     key = _key(name)
-    current = [each for each in (url_state.get(name) or "").split(",") if each in options]
+    current = [each for each in url_state.split(url_state.get(name)) if each in options]
     st.session_state[key] = current
 
     def changed() -> None:
-        url_state.put(**{name: ",".join(st.session_state[key])})
+        url_state.put(**{name: url_state.joined(st.session_state[key])})
 
     st.multiselect(
         label, options, current, format_func=shown, key=key, placeholder=placeholder, on_change=changed, width=ROOMY
@@ -183,7 +183,7 @@ def switch(label: str, name: str, help: str, *, default: bool = False) -> bool:
 def kinds(label: str, name: str, options: Mapping[str, str], help: str) -> tuple[str, ...]:
     """Any number of options side by side; the URL holds those that are chosen."""
     key = _key(name)
-    current = [each for each in (url_state.get(name) or "").split(",") if each in options]
+    current = [each for each in url_state.split(url_state.get(name)) if each in options]
     st.session_state[key] = current
     st.pills(
         label,
@@ -194,7 +194,7 @@ def kinds(label: str, name: str, options: Mapping[str, str], help: str) -> tuple
         format_func=options.__getitem__,
         help=help,
         label_visibility="collapsed",
-        on_change=lambda: url_state.put(**{name: ",".join(st.session_state[key])}),
+        on_change=lambda: url_state.put(**{name: url_state.joined(st.session_state[key])}),
     )
     return tuple(current)
 

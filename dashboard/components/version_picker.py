@@ -65,7 +65,8 @@ def pick(
 
     def changed() -> None:
         if name:
-            url_state.put(**{name: st.session_state[box]})
+            chosen = st.session_state[box] or ""
+            url_state.put(**{name: chosen if chosen in shown else chosen.strip()})
 
     def choose(text: str) -> None:
         st.session_state[box] = text

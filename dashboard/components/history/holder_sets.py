@@ -77,7 +77,7 @@ def _chart(rows: Sequence[tuple[str, int, int]], ticked: Sequence[str]) -> None:
         if (place := timeline.carried(st.session_state.get(key))) is not None:
             chosen = rows[int(place)][0]
             rest = [each for each in ticked if each != chosen]
-            url_state.put(**{SETS: ",".join([*rest, *([] if chosen in ticked else [chosen])])})
+            url_state.put(**{SETS: url_state.joined([*rest, *([] if chosen in ticked else [chosen])])})
 
     figure = timeline.Drawn(holder_sets.figure(rows, ticked, frame.hues()))
     st.plotly_chart(
@@ -93,7 +93,7 @@ def _plan(opened: OpenedTable, names: Sequence[str]) -> None:
         st.html(markup.note("info", words.sets_elsewhere([words.holder_name(name) for name in others])))
         return
     is_of_refs = opened.heads.capabilities.refs_have_retention
-    chosen = ",".join(tags) or None
+    chosen = url_state.joined(tags) or None
     rules: dict[str, str | None] = dict.fromkeys(
         (
             *("branch", "keep_max", "keep_min", "older", "max_deletes", "rules"),
