@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from core.errors import Unsupported
@@ -15,6 +17,7 @@ from dashboard.components.frame import OpenedTable
 from dashboard.formatting import commands, markup
 
 DAY_MS = 86_400_000
+_NEXT = re.compile(r",(?=[^,=/]+=)")  # before the next directory, `KEY=VALUE`
 
 
 def draw() -> None:
@@ -36,8 +39,13 @@ def _asked(opened: OpenedTable) -> CleanOrphans:
         also = inputs.text(words.ORPHANS_ALSO, "also", words.ORPHANS_ALSO_HELP, words.ORPHANS_ALSO_HINT)
         st.space("stretch")
         storage_price.draw(opened.ref.location)
-    named = tuple(dict.fromkeys(each.strip() for each in (also or "").split(",") if each.strip()))
-    return CleanOrphans(_before_ms(opened, older), also=named)
+    return CleanOrphans(_before_ms(opened, older), also=_directories(also or ""))
+
+
+def _directories(text: str) -> tuple[str, ...]:
+    """Split `dt=2026-01-01, region=a,b`: a comma is part of a directory's name unless the next one follows it. A
+    percent sign is part of the name, because Paimon escapes in it what no directory's name can hold."""
+    return tuple(dict.fromkeys(name for each in _NEXT.split(text) if (name := each.strip(" ,"))))
 
 
 def _before_ms(opened: OpenedTable, older: str | None) -> int:

@@ -77,6 +77,19 @@ def test_without_orphans_the_page_says_what_was_searched_and_asks_for_nothing(
     assert "2 files are kept" in page.text, "what was found and left alone is still told"
 
 
+def test_directories_with_commas_in_their_names_can_be_named(tmp_path: Path, open_page: Callable) -> None:
+    table = TableBuilder(tmp_path / "w" / "shop.db" / "orders", partition_keys=["dt"], step_ms=DAY_MS)
+    table.commit([])
+    for directory in ("dt=a,b", "dt=x%3Ay", "dt=c"):
+        lost = table.root / directory / "bucket-0" / LOST
+        lost.parent.mkdir(parents=True)
+        lost.write_bytes(bytes(1_000))
+        os.utime(lost, (1, 1))
+    for typed, files in (("dt=a,b", 1), ("dt=c,dt=x%3Ay", 2), ("dt=x%3Ay, dt=a,b, dt=c,", 3)):
+        page = open_page("orphans", tmp_path / "w", table="shop.orders", also=typed)
+        assert words.reclaims(1_000 * files, files) in page.text, typed
+
+
 @pytest.mark.parametrize("typed", ["7", " 7", "30"])
 def test_a_number_without_a_unit_is_no_age(warehouse: Path, open_page: Callable, typed: str) -> None:
     """Read as milliseconds it would make every file of a running writer an orphan."""
