@@ -96,6 +96,11 @@ def _version(text: str) -> str:
 # constants of a CALL -------------------------------------------------------------------------------------------------
 
 
+def _listed(names: Sequence[str]) -> str | None:
+    """Names as one constant; None if an engine would split one of them or trim it."""
+    return ",".join(names) if all("," not in name and name == name.strip() for name in names) else None
+
+
 def literal(value: Constant) -> str:
     """A constant as SQL."""
     match value:
@@ -147,7 +152,7 @@ TEXT = Unit(str, str, _text, str)
 NUMBER = Unit(int, str, _number, int)
 ID = Unit(_snapshot_id, str, _number, int, "ID")
 IDS = Unit(_snapshot_id, str, _ids, tuple, "ID")
-NAMES = Unit(str, str, _names, ",".join, "NAME")
+NAMES = Unit(str, str, _names, _listed, "NAME")
 PARTITIONS = Unit(str, str, _partitions, ";".join, "KEY=VALUE[,KEY=VALUE…]")
 DURATION = Unit(asked_duration_ms, whole, lambda _, value: parse_duration_ms(str(value)), "{} ms".format, "DURATION")
 TIME = Unit(parse_time_ms, iso, _moment, _time, "TIME")

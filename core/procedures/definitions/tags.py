@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,8 +14,21 @@ from core.procedures.units import DURATION, ID, NAMES, NUMBER, SWITCH, TEXT, TIM
 
 
 def _each(texts: Iterable[str]) -> tuple[Any, ...]:
-    """Split names given one by one, or separated by commas."""
-    return distinct(name.strip() for text in texts for name in text.split(",") if name.strip())
+    """Split names given one by one, or separated by commas; what `_whole` wrote is one name again."""
+    parts = (_trimmed(part) for text in texts for part in re.findall(r"(?:\\.|[^,])+", text, re.DOTALL))
+    return distinct(re.sub(r"\\([\\,\s])", r"\1", part) for part in parts if part)
+
+
+def _trimmed(text: str) -> str:
+    text = text.lstrip()
+    found = text.rstrip()
+    backslashes = len(found) - len(found.rstrip("\\"))
+    return text[: len(found) + backslashes % 2]  # an escaped space is part of the name
+
+
+def _whole(name: str) -> str:
+    """Write a name so that its commas and outer spaces stay in it."""
+    return re.sub(r"[\\,]|^\s+|\s+\Z", lambda found: "".join(f"\\{each}" for each in found[0]), name)
 
 
 _SOURCE = "source"
@@ -69,7 +83,15 @@ _TO = Argument(
     also=("target_tag_name", "targetTagName"),
     is_also_option=True,
 )
-_NAMES = dataclasses.replace(_NAME, name="names", unit=NAMES, metavar="NAME[,NAME…]", example="v1,v2", gather=_each)
+_NAMES = dataclasses.replace(
+    _NAME,
+    name="names",
+    unit=dataclasses.replace(NAMES, word=_whole),
+    help="the tag; write a comma that is part of its name as \\,",
+    metavar="NAME[,NAME…]",
+    example="v1,v2",
+    gather=_each,
+)
 _FROM = Argument("time_ms", NUMBER, is_needed=True, call="timestamp")
 _FROM_WATERMARK = Argument("watermark", NUMBER, is_needed=True, call="watermark")
 

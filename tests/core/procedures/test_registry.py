@@ -12,7 +12,7 @@ import pytest
 
 from core.cli import changes, group
 from core.formats.paimon.capabilities import PAIMON
-from core.model.actions import KINDS, Change, CleanOrphans, CreateTag, DeleteTags, Expire
+from core.model.actions import KINDS, Change, CleanOrphans, CreateTag, DeleteBranches, DeleteTags, Expire
 from core.model.references import Heads
 from core.procedures import command_line, statements
 from core.procedures.parse import asked, parse
@@ -64,6 +64,20 @@ def test_the_command_that_is_shown_is_read_back_as_the_same_action(kind: str) ->
 @pytest.mark.parametrize("change", [CreateTag("-x"), DeleteTags(("-x", "--y", "a")), Expire(drop_tags=("-",))])
 def test_names_that_look_like_options_are_read_back_too(change: Change) -> None:
     assert typed(command_line.command(change, LOCATION)) == change
+
+
+@pytest.mark.parametrize("name", ["a,b", ",", "a\\,b", "a\\", " v1", "v1 ", "\t\tv1", "v1\\ ", "a, b", "\\\\"])
+def test_a_name_that_looks_like_several_or_is_padded_is_read_back_as_itself(name: str) -> None:
+    """As two names it would delete two other tags."""
+    for change in (DeleteTags((name,)), DeleteTags((name, "a", "b")), DeleteBranches((name, "a"))):
+        assert typed(command_line.command(change, LOCATION)) == change
+        if "," in name or name != name.strip():
+            assert statements.of_paimon(change, TITLE, NOW_MS, {}) is None, "the engine would split or trim it"
+
+
+def test_names_with_commas_between_are_several() -> None:
+    (names,) = (each for each in definition(DeleteTags(("a",))).arguments if each.name == "names")
+    assert names.read(["a, b,,c ", "a", "d\\e"]) == ("a", "b", "c", "d\\e")
 
 
 @pytest.mark.parametrize("kind", KINDS)
