@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
+import getpass
 import os
 import re
 import stat
@@ -40,6 +41,14 @@ def state_dir() -> Path:
 def cache_dir() -> Path:
     """`$SNAPSCOPE_CACHE`, else `~/.cache/snapscope`. Not created here."""
     return _place("SNAPSCOPE_CACHE", ".cache/snapscope")
+
+
+def user_name() -> str:
+    """The user who runs this process. In a container, a user id may have no name: then `uid-54321`."""
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        return f"uid-{os.getuid()}"
 
 
 def config_file() -> tuple[Path, bool]:

@@ -8,7 +8,6 @@ and auditors read it. Invariant: nothing in it is ever updated or deleted; trigg
 from __future__ import annotations
 
 import csv
-import getpass
 import hashlib
 import io
 import json
@@ -27,7 +26,7 @@ from core.errors import Corrupt, NotFound, SnapscopeError
 from core.execution.journal_watch import Watch
 from core.messages import told
 from core.model.actions import KINDS, Change
-from core.paths import JOURNAL, private_file, state_dir
+from core.paths import JOURNAL, private_file, state_dir, user_name
 from core.safe_text import harmless
 from core.urls import place
 
@@ -169,7 +168,7 @@ class Journal:
     ) -> str:
         """Start a run and return its id. Everything is on disk when this returns."""
         run = uuid.uuid4().hex[:12]
-        who = f"{getpass.getuser()}@{socket.gethostname()}"
+        who = f"{user_name()}@{socket.gethostname()}"
         now = _now_ms()
         with self._open() as connection:
             connection.execute("begin immediate")

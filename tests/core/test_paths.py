@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import getpass
 import os
 import stat
 import subprocess
@@ -233,3 +234,14 @@ def test_no_way_of_writing_leads_out(tmp_path_factory: pytest.TempPathFactory, p
         opened = Store(location)
         assert opened.is_local
         assert Path(opened.root).is_relative_to(os.path.realpath(root / "lake"))
+
+
+@pytest.mark.parametrize("error", [KeyError("getpwuid(): uid not found"), OSError("no username set"), ImportError()])
+def test_a_user_without_a_name_is_named_by_the_number(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container, a user id often has no name."""
+
+    def nameless() -> str:
+        raise error
+
+    monkeypatch.setattr(getpass, "getuser", nameless)
+    assert paths.user_name() == f"uid-{os.getuid()}"

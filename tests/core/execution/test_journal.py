@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -86,3 +88,13 @@ def test_an_error_of_a_client_is_written_down_without_secrets(tmp_path: Path) ->
     journal.failed(run, FAILED, OSError("https://h/x?sv=1&sig=HUNTER2 was denied"))
     assert "denied" in str(journal.events())
     assert "HUNTER2" not in str(journal.events())
+
+
+def test_a_user_without_a_name_can_start_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 54321")
+
+    monkeypatch.setattr(getpass, "getuser", nameless)
+    journal = Journal(tmp_path / "journal.sqlite")
+    run = journal.start("/w/t", "DeleteTags", PLAN, [], [])
+    assert journal.run(run).who.startswith(f"uid-{os.getuid()}@")

@@ -11,7 +11,6 @@ Invariant: of the Metastore, only locks are written, and each that was taken is 
 from __future__ import annotations
 
 import contextlib
-import getpass
 import socket
 import threading
 import time
@@ -26,6 +25,7 @@ from core.errors import Conflict, Corrupt, ErrorCode, NotFound, Unsupported
 from core.formats import catalog_answers
 from core.installation import extra_command
 from core.messages import told
+from core.paths import user_name
 from core.settings_file import NamedCatalog
 from core.urls import is_object_store
 
@@ -94,7 +94,7 @@ def locked(catalog: NamedCatalog, entry: HiveTable) -> Iterator[None]:
     part = ttypes.LockComponent(
         type=ttypes.LockType.EXCLUSIVE, level=ttypes.LockLevel.TABLE, dbname=entry.database, tablename=entry.name
     )
-    request = ttypes.LockRequest(component=[part], user=getpass.getuser(), hostname=socket.gethostname())
+    request = ttypes.LockRequest(component=[part], user=user_name(), hostname=socket.gethostname())
     question = _LockQuestion(request)
     try:
         found = _asked(catalog, question.ask, LATE_S)
