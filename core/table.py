@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core import units, urls
-from core.errors import Conflict, NotFound, Unsupported
+from core.errors import Conflict, Invalid, NotFound, Unsupported
 from core.formats import registry, table_format
 from core.formats.table_format import Examined, TableFormat
 from core.messages import Reason, counted
@@ -234,7 +234,15 @@ class Table:
         return self.store.lacks(creates=creates, deletes=deletes)
 
     def refuse_apply(self) -> None:
-        """Raise `Unsupported` if plans of this table cannot be run here; nothing was changed then."""
+        """Raise `Unsupported` if plans of this table cannot be run here, `Invalid` if the journal could not name it;
+        nothing was changed then."""
+        if not urls.is_text(self.location):
+            raise Invalid(
+                "The location {location} is not valid UTF-8, so the journal cannot record a change of this table.",
+                location=urls.shown(self.location),
+                path=urls.shown(self.location),
+                remedy="Rename the directory, or make this change with the table's own engine.",
+            )
         self.format.refuse_apply()
 
     def refuse_lacking(self, plan: Plan) -> None:

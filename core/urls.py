@@ -25,6 +25,22 @@ def is_url(path: str) -> bool:
     return _URL.match(path) is not None
 
 
+def is_text(name: str) -> bool:
+    """Return whether the name is valid UTF-8. Other bytes in a file name are decoded to lone surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shown(name: str) -> str:
+    """Return a name as text. Non-UTF-8 bytes are escaped; such a file is read and kept but cannot be addressed."""
+    if name.isascii() or is_text(name):
+        return name
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def is_object_store(location: str) -> bool:
     """Whether Paimon takes the store of a location for an object store, where writers lock by default.
 

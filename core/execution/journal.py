@@ -28,7 +28,7 @@ from core.messages import told
 from core.model.actions import KINDS, Change
 from core.paths import JOURNAL, private_file, state_dir, user_name
 from core.safe_text import harmless
-from core.urls import place
+from core.urls import is_text, place
 
 # Event types; a run is open until one of ENDS.
 STARTED, SENT, REMOVED, SWEEPING, SWEPT = "started", "commit sent", "references removed", "sweep started", "swept"
@@ -209,7 +209,7 @@ class Journal:
 
     def runs(self, table: str | None = None) -> list[Run]:
         """All runs, newest first, of one table, however its location was spelled, or of all."""
-        if not self._is_there():
+        if not self._is_there() or not is_text(table or ""):  # nothing is recorded of a location that is no text
             return []
         with self._open() as connection:
             connection.create_function("place", 1, place, deterministic=True)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core import urls
-from core.errors import NotFound
+from core.errors import Invalid, NotFound
 from core.formats import large_texts
 from core.storage.file_systems import DirectoryEntry
 from core.storage.store import Store
@@ -31,7 +31,17 @@ _CLIMBS = r"(^|/)\.\.?(/|$)|\\"
 
 
 def normal(location: str) -> str:
-    """Normalize a location: a local path without scheme, `s3` for its older names, no trailing slash."""
+    """Normalize a location: a local path without scheme, `s3` for its older names, no trailing slash.
+
+    Raises `Invalid` if it is not valid UTF-8.
+    """
+    if not urls.is_text(location):
+        raise Invalid(
+            "The location {location} is not valid UTF-8, so no Iceberg metadata can name it.",
+            location=urls.shown(location),
+            path=urls.shown(location),
+            remedy="Rename the directory.",
+        )
     return str(normals(pa.array([location]))[0]).rstrip("/") or "/"
 
 

@@ -68,7 +68,7 @@ class PaimonDiskCheck:
             (f"{directory}/{each.name}", each.size)
             for directory, entries in listings.of(self.store, directories).items()
             for each in entries
-            if layout.is_text(each.name)
+            if urls.is_text(each.name)
         ]
         return pa.table([[path for path, _ in there], [size for _, size in there]], schema=schema)
 

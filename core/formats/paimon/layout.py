@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from core import urls
 from core.errors import Corrupt
 from core.model.references import MAIN
-from core.urls import climbs
 
 SNAPSHOT, CHANGELOG, TAG, SCHEMA, CONSUMER = "snapshot", "changelog", "tag", "schema", "consumer"
 MANIFEST, INDEX, STATISTICS, BRANCH = "manifest", "index", "statistics", "branch"
@@ -42,7 +42,7 @@ _COMPACTED_CHANGELOG = re.compile(r"(compacted-changelog-.*\$(\d+)-\d+)(?:-\d+-\
 
 def is_place(path: str) -> bool:
     """Return whether tables keep files at this path. Damaged or hostile metadata may name any path."""
-    return _PLACE.fullmatch(path) is not None and path.split("/", 1)[0] not in OWN and not climbs(path)
+    return _PLACE.fullmatch(path) is not None and path.split("/", 1)[0] not in OWN and not urls.climbs(path)
 
 
 def branch_dir(branch: str) -> str:
@@ -62,7 +62,7 @@ def hint(branch: str, name: str, kind: str = SNAPSHOT) -> str:
 
 def plain_name(name: str, path: str) -> str:
     """Return `name` if it is a plain file name. Raises `Corrupt` if a metadata file names something elsewhere."""
-    if not is_text(name) or not name or "/" in name or "\\" in name or "\0" in name or name in (".", ".."):
+    if not urls.is_text(name) or not name or "/" in name or "\\" in name or "\0" in name or name in (".", ".."):
         raise Corrupt(
             "Expected a file name; found {name!r}, which points elsewhere.",
             name=name,
@@ -70,22 +70,6 @@ def plain_name(name: str, path: str) -> str:
             remedy="Paimon did not write this file; restore it from a good copy.",
         )
     return name
-
-
-def is_text(name: str) -> bool:
-    """Return whether the name is valid UTF-8. Other bytes in a file name are decoded to lone surrogates."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def shown(name: str) -> str:
-    """Return a name as text. Non-UTF-8 bytes are escaped; such a file is read and kept but cannot be addressed here."""
-    if name.isascii() or is_text(name):
-        return name
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def bucket_dir(bucket: int) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from core import urls
 from core.errors import Corrupt, SnapscopeError
 from core.formats import unpack_limits
 from core.formats.paimon import layout
@@ -212,13 +213,13 @@ class _Reader:
     ) -> dict[str, T]:
         read = functools.partial(_parsed, parse, names)
         parsed, contents, failed = self.patience.read(names, read)
-        self.references |= {layout.shown(path): content for path, content in contents.items()}
+        self.references |= {urls.shown(path): content for path, content in contents.items()}
         unreadable += [
             Unreadable(
                 kind,
-                layout.shown(name),
+                urls.shown(name),
                 Problem(
-                    layout.shown(names[name]),
+                    urls.shown(names[name]),
                     told("a readable {kind} file", kind=kind),
                     clause(error.message),
                     error.remedy
@@ -235,7 +236,7 @@ class _Reader:
 
 
 def _parsed(parse: Callable[[str, bytes, str], T], names: Mapping[str, str], name: str, content: bytes) -> T:
-    return parse(layout.shown(name), content, layout.shown(names[name]))
+    return parse(urls.shown(name), content, urls.shown(names[name]))
 
 
 def _suffix(entry: DirectoryEntry, kind: str) -> str | None:

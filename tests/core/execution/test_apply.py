@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import os
 import shutil
 import threading
 import time
@@ -509,3 +510,18 @@ def test_a_plan_that_was_changed_by_hand_frees_no_more_than_it_may(table: TableB
     assert not kept & set(receipt.deleted)
     assert_whole(table.root)
     assert list_of(table, 6) not in receipt.deleted
+
+
+def test_a_table_at_a_location_that_is_no_text_is_refused_before_anything(tmp_path: Path) -> None:
+    """The journal can record only text."""
+    four_commits(tmp_path / "w" / "default.db" / "t")
+    odd = tmp_path / os.fsdecode(b"n\xff")
+    shutil.move(tmp_path / "w", odd)
+    table = open_table(str(odd / "default.db" / "t"))
+    plan, before = table.preview(CreateTag("new"), NOW_MS), tree(odd)
+    with pytest.raises(Invalid, match=r"n\\xff/default.db/t is not valid UTF-8") as found:
+        apply(table, plan, settle_s=0)
+    assert found.value.remedy
+    str(found.value).encode()
+    assert tree(odd) == before
+    assert Journal().runs() == []

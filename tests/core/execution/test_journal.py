@@ -98,3 +98,9 @@ def test_a_user_without_a_name_can_start_a_run(tmp_path: Path, monkeypatch: pyte
     journal = Journal(tmp_path / "journal.sqlite")
     run = journal.start("/w/t", "DeleteTags", PLAN, [], [])
     assert journal.run(run).who.startswith(f"uid-{os.getuid()}@")
+
+
+def test_a_location_that_is_no_text_has_no_runs(journal: Journal) -> None:
+    odd = os.fsdecode(b"/w/\xff")
+    assert journal.runs(odd) == []
+    assert journal.open_run(odd) is None

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from core import urls
 from core.errors import Invalid
 from core.formats.paimon import layout
 from core.formats.paimon.partitions import is_named
@@ -52,11 +53,11 @@ def find(
     The history must be complete. `also`: directories of partitions that the history does not mention. Raises `Invalid`
     for a directory that is not a partition.
     """
-    if odd_name := next((each for each in also if not layout.is_text(each)), None):
+    if odd_name := next((each for each in also if not urls.is_text(each)), None):
         raise Invalid(
             "The name of the directory {directory} is not valid UTF-8, so it was not searched.",
-            directory=layout.shown(odd_name),
-            path=layout.shown(odd_name),
+            directory=urls.shown(odd_name),
+            path=urls.shown(odd_name),
             remedy="Rename the directory, or delete its files yourself if no program needs them.",
         )
     lister = PaimonLister.of(store, history.heads, older_than_ms)
@@ -114,7 +115,7 @@ class PaimonLister:
     def judged(self, files: Sequence[tuple[str, DirectoryEntry, ObjectKind | None]]) -> Listed:
         """Say of files, given with what they seem to be, why they stay even if nothing holds them."""
         # no manifest and no plan can name others, and no request can delete them
-        is_named = [layout.is_text(path) and self.store.addresses(path) for path, _, _ in files]
+        is_named = [urls.is_text(path) and self.store.addresses(path) for path, _, _ in files]
         text = [each for each, named in zip(files, is_named, strict=True) if named]
         rows = [
             (path, kind and kind.value, entry.size or 0, self._stays(path, entry, kind)) for path, entry, kind in text
@@ -266,5 +267,5 @@ class _Walk:
 
 
 def _shown(paths: Sequence[str]) -> dict[str, object]:
-    named = ", ".join(map(layout.shown, sorted(paths)[:_NAMED])) + (", …" if paths[_NAMED:] else "")
+    named = ", ".join(map(urls.shown, sorted(paths)[:_NAMED])) + (", …" if paths[_NAMED:] else "")
     return {"count": len(paths), "named": named}

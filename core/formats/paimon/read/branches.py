@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core import urls
 from core.errors import Corrupt
 from core.formats.paimon import layout
 from core.formats.paimon.read.lagging_reads import Patience
@@ -15,10 +16,10 @@ def branches_of(patience: Patience) -> list[str]:
         for entry in patience.entries(layout.BRANCH) or ()
         if entry.is_dir and entry.name.startswith("branch-")
     ]
-    if odd := next((name for name in waiting if not layout.is_text(name)), None):
+    if odd := next((name for name in waiting if not urls.is_text(name)), None):
         raise Corrupt(
             "The name of the branch directory {odd} is not valid UTF-8.",
-            odd=layout.shown(odd),
+            odd=urls.shown(odd),
             path=layout.BRANCH,
             remedy="Rename the directory.",
         )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import islice, pairwise
 
+from core import urls
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
 from core.messages import told
@@ -89,4 +90,4 @@ def gaps(branch: str, ids: Sequence[int]) -> list[Problem]:
 def stray(directory: str, entry: DirectoryEntry, expected: str) -> Problem:
     found = told("a directory" if entry.is_dir else "another file")
     remedy = told("Snapscope ignores it and never deletes it.")
-    return Problem(layout.shown(f"{directory}/{entry.name}"), expected, found, remedy, Fault.STRAY)
+    return Problem(urls.shown(f"{directory}/{entry.name}"), expected, found, remedy, Fault.STRAY)

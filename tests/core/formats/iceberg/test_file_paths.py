@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import fsspec
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from core.catalog import list_tables
+from core.errors import Invalid
 from core.formats.iceberg.file_paths import TableLocation, normal, same
 from core.model.actions import Expire
 from core.storage.store import Store
@@ -35,6 +37,12 @@ from tests.support.iceberg_tables import JAVA_RANDOM, moved
 )
 def test_one_place_has_one_spelling(location: str, plain: str) -> None:
     assert normal(location) == plain
+
+
+def test_a_location_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    moved(JAVA_RANDOM / "t12_v1", tmp_path / "t").rename(tmp_path / os.fsdecode(b"n\xff"))
+    with pytest.raises(Invalid, match=r"/n\\xff is not valid UTF-8"):
+        open_table(str(tmp_path / os.fsdecode(b"n\xff"))).heads()
 
 
 @pytest.mark.parametrize(
