@@ -58,6 +58,7 @@ LOCKED: Mapping[str, str] = {
     "spark.sql.variable.substitute": "false",  # `${env:X}` would be replaced before any parser sees it
     "spark.sql.scripting.enabled": "false",  # no BEGIN … END
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.datetime.java8API.enabled": "true",  # old classes move days of October 1582 in filters for files
     "spark.sql.optimizer.nestedPredicatePushdown.supportedFileSources": "none",  # files' statistics tell 0.0 from -0.0
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # values come from metadata, never from names
 }

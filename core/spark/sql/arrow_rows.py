@@ -110,8 +110,11 @@ def _collected(sent: DataFrame, schema: pa.Schema) -> list[pa.Table]:
     if connect.is_remote(sent.sparkSession):
         return [_typed(sent.toArrow(), schema)]
     rows: Any = sent
+    session: Any = sent.sparkSession
+    jvm = session._jvm
+    # filters are made for files only now, by the settings of the thread's session: without one, by Spark's defaults
+    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
     rows = rows._jdf.queryExecution().executedPlan().executeCollect()
-    jvm: Any = sent.sparkSession._jvm
     converters = scala_object(jvm.org.apache.spark.sql.execution.arrow, "ArrowConverters")
     iterator = scala_object(jvm.scala.collection.immutable, "ArraySeq").unsafeWrapArray(rows).iterator()
     zone = sent.sparkSession.conf.get("spark.sql.session.timeZone")

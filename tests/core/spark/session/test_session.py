@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import shutil
@@ -19,10 +20,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from core.errors import Conflict, Invalid, NotFound, Unsupported
+from core.spark.query.query import query
 from core.spark.session import gateway, java
 from core.spark.session import session as sessions
 from core.spark.sql import warm_up
 from tests.support.places import ROOT
+from tests.support.spark.stored import Stored
 
 # ------------------------------------------------------------------------------------------------------ in one process
 
@@ -36,6 +39,18 @@ def test_the_settings_that_answers_depend_on(spark: SparkSession) -> None:
     assert fresh.conf.get("spark.sql.execution.arrow.pyspark.enabled") == "true"
     assert int(str(fresh.conf.get("spark.sql.sources.parallelPartitionDiscovery.threshold"))) >= 1_000_000
     assert str(fresh.conf.get("spark.sql.warehouse.dir")).endswith("/spark/warehouse")
+
+
+def test_days_that_the_julian_calendar_lacks_are_found(spark: SparkSession, tmp_path: Path) -> None:
+    days = [dt.date(1582, 10, day) for day in (4, 5, 10, 14, 15)]
+    made = Stored(tmp_path / "t", [("d", "DATE"), ("at", "TIMESTAMP_LTZ(6)")])
+    rows = [{"d": each, "at": dt.datetime.combine(each, dt.time(), dt.UTC)} for each in days]
+    made.commit([made.file([each]) for each in rows])  # a file is left out by the bounds of its values
+    table = made.opened()
+    for day in days:
+        for condition in (f"d = DATE '{day}'", f"at = TIMESTAMP_LTZ '{day} 00:00:00'"):
+            assert query(table, f"SELECT d FROM t WHERE {condition}").table["d"].to_pylist() == [day], condition
+        assert query(table, f"SELECT d FROM t WHERE d >= DATE '{day}'").table.num_rows == len(days) - days.index(day)
 
 
 def test_one_session_for_all_threads(spark: SparkSession) -> None:
