@@ -82,6 +82,22 @@ def test_listed_read_tagged_and_rolled_back(lake: HiveLake) -> None:
     assert "newer" not in lake.document()["refs"]
 
 
+def test_hive_can_still_query_the_table(lake: HiveLake) -> None:
+    """Its storage descriptor names Iceberg's classes for Hive."""
+    with lake.client()._client as thrift:
+        before = thrift.get_table("shop", "orders")
+        before.sd.inputFormat = "org.apache.iceberg.mr.hive.HiveIcebergInputFormat"
+        before.sd.cols[0].comment = "as Hive shows it"
+        thrift.alter_table("shop", "orders", before)
+        before = thrift.get_table("shop", "orders")
+    table = open_table(NAME)
+    apply(table, table.preview(CreateTag("new", lake.ids()[0]), LATE_MS), settle_s=0)
+    with lake.client()._client as thrift:
+        after = thrift.get_table("shop", "orders")
+    assert after.parameters["metadata_location"] != before.parameters["metadata_location"]
+    assert after.sd == before.sd
+
+
 def test_expiry_and_another_client_afterwards(lake: HiveLake) -> None:
     table = open_table(NAME)
     plan, there = table.preview(expiry(lake), LATE_MS), lake.files()

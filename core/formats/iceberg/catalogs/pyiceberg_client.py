@@ -1,8 +1,8 @@
 """pyiceberg as a client of catalogs: the only module that uses its internals.
 
 Of its public API: `load_catalog`; `list_namespaces`, `list_tables`, `load_table`, `commit_table`, `close` of a catalog;
-`StagedTable`; its errors; the updates and requirements of `pyiceberg.table.update` (in `rest`). Beyond that, each with
-its purpose and checked by a test of its own (`INTERNALS`):
+`StagedTable`, `Schema`; its errors; the updates and requirements of `pyiceberg.table.update` (in `rest`). Beyond that,
+each with its purpose and checked by a test of its own (`INTERNALS`):
 
 - `utils.config.Config.get_known_catalogs`, `.get_catalog_config`: which catalogs are configured. Only a catalog whose
   name is known can be loaded, and no public function lists the names.
@@ -13,6 +13,10 @@ its purpose and checked by a test of its own (`INTERNALS`):
 - `SqlCatalog._update_and_stage_table`, `._write_metadata`, and the same of `HiveCatalog`: `commit_table` takes the lock
   or does the compare-and-swap, which no public function does for an existing metadata file. Here they stage our file,
   and write none.
+- `HiveCatalog._get_hive_table`: `commit_table` reads the table by it, under the lock, and then replaces its storage
+  descriptor, without which Hive cannot query it. A writer of a table with `engine.hive.lock-enabled=false` takes no
+  lock and names the metadata that it replaces to the Metastore. Here the Thrift client that it is given keeps the
+  descriptor, and names that metadata as well; older Metastores ignore it.
 - `table.metadata.TableMetadataUtil.parse_raw`: `commit_table` compares the staged metadata with the current one.
 
 Invariant: if one of these is missing, the catalog is rejected before any request or write, since pyiceberg would then
@@ -21,6 +25,7 @@ do what is replaced here. Source: pyiceberg 0.12.
 
 from __future__ import annotations
 
+import copy
 import io
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -43,6 +48,8 @@ Identifier = tuple[str, ...]
 
 _UNTIL = "s3.session-token-expires-at-ms"
 _BY_FILE = ("_update_and_stage_table", "_write_metadata")
+_MORE: Mapping[str, tuple[str, ...]] = {"HiveCatalog": ("_get_hive_table",)}
+_POINTER = "metadata_location"
 _ANSWERS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "SqlCatalog": ("_convert_orm_to_iceberg", lambda row: row.metadata_location),
     "HiveCatalog": ("_convert_hive_into_iceberg", lambda table: _of_hive(table.parameters)),
@@ -51,7 +58,7 @@ _ANSWERS: Mapping[str, tuple[str, Callable[..., Any]]] = {
 }
 """By kind of catalog, what converts its response to a table; here to the location, so no metadata is parsed."""
 INTERNALS: Mapping[str, tuple[str, ...]] = {
-    kind: ("_load_file_io", answer, *(_BY_FILE if kind != "RestCatalog" else ()))
+    kind: ("_load_file_io", answer, *(_BY_FILE if kind != "RestCatalog" else ()), *_MORE.get(kind, ()))
     for kind, (answer, _) in _ANSWERS.items()
 } | {"": ("_load_file_io",)}
 """By kind of catalog, the names outside its public API that are replaced."""
@@ -146,18 +153,68 @@ def swapped(client: Any, identifier: Identifier, is_current: Callable[[str], boo
     Returns the file that the catalog names afterwards. Raises `CommitFailedException` if `is_current` rejects the file
     that it named before.
     """
-    from pyiceberg.exceptions import CommitFailedException
+    from pyiceberg.schema import Schema
     from pyiceberg.table import StagedTable
 
     def stage(current: Any, staged: Any, *_: object) -> StagedTable:
         if current is None or not is_current(current.metadata_location):
-            raise CommitFailedException("the table is no longer what the change was made on")
-        return StagedTable(staged, metadata, target, None, client)  # type: ignore[arg-type]
+            raise _failed()
+        made = StagedTable(staged, metadata, target, None, client)  # type: ignore[arg-type]
+        if _kind(client) == "HiveCatalog":
+            made.schema = Schema  # type: ignore[method-assign]  # its columns stay; not all have Hive types
+        return made
 
     read_by_store(client)
     client._update_and_stage_table = stage
     client._write_metadata = lambda **_: None
+    if _kind(client) == "HiveCatalog":
+        _swap_in_hive(client, target)
     return str(client.commit_table(_Named(identifier), (), ()).metadata_location)
+
+
+def _swap_in_hive(client: Any, target: str) -> None:
+    """Make the client's next commit replace nothing but parameters, and only of the table that it has read."""
+    read = client._get_hive_table
+
+    def tied(thrift: Any, database: str, name: str) -> Any:
+        found = read(thrift, database, name)
+        alter, descriptor, base = (
+            thrift.alter_table_with_environment_context,
+            copy.deepcopy(found.sd),
+            found.parameters.get(_POINTER),
+        )
+
+        def altered(*, new_tbl: Any, environment_context: Any, **named: str) -> None:
+            from hive_metastore.ttypes import MetaException
+
+            new_tbl.sd = descriptor
+            expected = {"expected_parameter_key": _POINTER, "expected_parameter_value": base}
+            environment_context.properties = {**(environment_context.properties or {}), **expected}
+            try:
+                alter(new_tbl=new_tbl, environment_context=environment_context, **named)
+            except MetaException as error:
+                if not _came_first(client, read(thrift, database, name), base, target):
+                    raise
+                raise _failed() from error
+
+        thrift.alter_table_with_environment_context = altered
+        return found
+
+    client._get_hive_table = tied
+
+
+def _came_first(client: Any, table: Any, base: str, target: str) -> bool:
+    """Whether another commit on `base` is known to have come before ours: the Metastore may refuse its own retry of a
+    swap that was made."""
+    now = client._convert_hive_into_iceberg(table)
+    log = [each.metadata_file for each in now.metadata.metadata_log]
+    return now.metadata_location != base and base in log and target not in (now.metadata_location, *log)
+
+
+def _failed() -> Exception:
+    from pyiceberg.exceptions import CommitFailedException
+
+    return CommitFailedException("the table is no longer what the change was made on")
 
 
 def _kind(client: Catalog) -> str:

@@ -4,15 +4,20 @@ missing."""
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
+import json
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hive_metastore import ttypes
 
 from core.errors import Unsupported
 from core.formats.iceberg.catalogs import pyiceberg_client as client
+from tests.support.execution import iceberg_ground as ground
 from tests.support.places import ROOT
 
 MODULES = {
@@ -29,6 +34,7 @@ CALLED = {  # who calls it, so that a replacement is heard of; and what it is ca
     "_response_to_table": ("load_table", 2),
     "_update_and_stage_table": ("commit_table", 4),
     "_write_metadata": ("commit_table", 0),
+    "_get_hive_table": ("commit_table", 3),
 }
 
 
@@ -91,6 +97,140 @@ def test_a_catalog_made_from_a_known_one_is_that_kind(tmp_path: Path) -> None:
     made = type("Own", (class_of("SqlCatalog"),), {})("lake", uri=f"sqlite:///{tmp_path}/c.db")
     assert client._kind(made) == "SqlCatalog"
     made.close()
+
+
+class FakeHive:
+    """The Thrift client of a Metastore with one table, which compares the expected parameter, as Hive 4 does."""
+
+    def __init__(self, table: Any) -> None:
+        self.table, self.answers = table, True
+        self.late: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> FakeHive:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        vars(self).pop("alter_table_with_environment_context", None)  # each opening gives a new one
+
+    def lock(self, _: Any) -> Any:
+        return ttypes.LockResponse(lockid=1, state=ttypes.LockState.ACQUIRED)
+
+    def unlock(self, _: Any) -> None:
+        pass
+
+    def get_table(self, dbname: str, tbl_name: str) -> Any:
+        return copy.deepcopy(self.table)
+
+    def alter_table_with_environment_context(
+        self, dbname: str, tbl_name: str, new_tbl: Any, environment_context: Any
+    ) -> None:
+        self.late()
+        asked = environment_context.properties
+        assert asked["DO_NOT_UPDATE_STATS"] == "true"
+        if self.table.parameters[asked["expected_parameter_key"]] != asked["expected_parameter_value"]:
+            raise ttypes.MetaException(
+                "The table has been modified. The parameter value for key 'metadata_location' is"
+            )
+        self.table = copy.deepcopy(new_tbl)
+        if not self.answers:
+            raise ttypes.MetaException("The table has been modified: this is the second attempt")
+
+
+@pytest.fixture
+def hive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHive:
+    """A table that Hive can query, whose writers take no lock."""
+    ground.small_table(tmp_path / "t", **{"engine.hive.enabled": "true", "engine.hive.lock-enabled": "false"})
+    directory, base = f"file://{tmp_path}/t", f"file://{ground.newest(tmp_path / 't')}"
+    handler = "org.apache.iceberg.mr.hive.HiveIceberg"
+    descriptor = ttypes.StorageDescriptor(
+        cols=[ttypes.FieldSchema("x", "int", None)],
+        location=directory,
+        inputFormat=f"{handler}InputFormat",
+        outputFormat=f"{handler}OutputFormat",
+        serdeInfo=ttypes.SerDeInfo(serializationLib=f"{handler}SerDe"),
+    )
+    parameters = {"table_type": "ICEBERG", "metadata_location": base, "storage_handler": f"{handler}StorageHandler"}
+    fake = FakeHive(ttypes.Table("t", "db", "me", sd=descriptor, parameters=parameters, tableType="EXTERNAL_TABLE"))
+    monkeypatch.setattr(class_of("HiveCatalog"), "_create_hive_client", staticmethod(lambda _: fake))
+    return fake
+
+
+def committed(hive: FakeHive, name: str) -> str:
+    """Write the metadata of a next commit and return its location."""
+    base = hive.table.parameters["metadata_location"]
+    path = Path(base.removeprefix("file://"))
+    document = json.loads(path.read_bytes())
+    document["properties"]["by"] = name
+    document["metadata-log"] = [*document.get("metadata-log", ()), {"timestamp-ms": 1, "metadata-file": base}]
+    (path.parent / name).write_text(json.dumps(document))
+    return f"file://{path.parent}/{name}"
+
+
+def swapped(hive: FakeHive) -> str:
+    target = committed(hive, "00009-ours.metadata.json")
+    made = client.opened("lake", {"type": "hive", "uri": "thrift://nowhere:1"})
+    metadata = client.parsed(Path(target.removeprefix("file://")).read_text())
+    base = hive.table.parameters["metadata_location"]
+    found = client.swapped(made, ("db", "t"), lambda location: location == base, target, metadata)
+    assert found == target
+    return target
+
+
+def theirs(hive: FakeHive) -> None:
+    hive.table.parameters["metadata_location"] = committed(hive, "00009-theirs.metadata.json")
+    hive.late = lambda: None
+
+
+def test_a_swap_in_hive_keeps_what_hive_queries_the_table_by(hive: FakeHive) -> None:
+    descriptor = copy.deepcopy(hive.table.sd)
+    target = swapped(hive)
+    assert hive.table.parameters["metadata_location"] == target
+    assert hive.table.parameters["storage_handler"].endswith("HiveIcebergStorageHandler")
+    assert hive.table.sd == descriptor
+
+
+def test_a_swap_in_hive_keeps_columns_of_which_hive_has_no_type(hive: FakeHive) -> None:
+    path = Path(hive.table.parameters["metadata_location"].removeprefix("file://"))
+    document = json.loads(path.read_bytes()) | {"format-version": 3, "next-row-id": 0, "last-column-id": 99}
+    for each in document["schemas"]:
+        each["fields"].append({"id": 99, "name": "ts", "required": False, "type": "timestamp_ns"})
+    for each in document["snapshots"]:
+        each |= {"first-row-id": 0, "added-rows": 0}
+    path.write_text(json.dumps(document))
+    descriptor = copy.deepcopy(hive.table.sd)
+    assert hive.table.parameters["metadata_location"] != swapped(hive)
+    assert hive.table.sd == descriptor
+
+
+def test_a_commit_to_hive_without_a_lock_is_not_lost(hive: FakeHive) -> None:
+    """It comes between reading the table and swapping."""
+    from pyiceberg.exceptions import CommitFailedException
+
+    hive.late = lambda: theirs(hive)
+    with pytest.raises(CommitFailedException):
+        swapped(hive)
+    assert hive.table.parameters["metadata_location"].endswith("theirs.metadata.json")
+
+
+@pytest.mark.parametrize("is_followed", [False, True])
+def test_a_swap_that_hive_refuses_after_making_it_is_not_said_to_have_failed(hive: FakeHive, is_followed: bool) -> None:
+    hive.answers = False
+    get_table = hive.get_table
+
+    def late(dbname: str, tbl_name: str) -> Any:
+        if is_followed and hive.table.parameters["metadata_location"].endswith("ours.metadata.json"):
+            theirs(hive)
+        return get_table(dbname, tbl_name)
+
+    hive.get_table = late  # type: ignore[method-assign]
+    with pytest.raises(ttypes.MetaException):
+        swapped(hive)
+
+
+def test_hives_commit_alters_the_table_by_the_names_that_are_replaced() -> None:
+    (found,) = calls("HiveCatalog", "commit_table", "alter_table_with_environment_context")
+    assert not found.args
+    assert {each.arg for each in found.keywords} == {"dbname", "tbl_name", "new_tbl", "environment_context"}
 
 
 def test_nobody_else_reaches_into_pyiceberg() -> None:
