@@ -13,6 +13,7 @@ each with its purpose and checked by a test of its own (`INTERNALS`):
 - `SqlCatalog._update_and_stage_table`, `._write_metadata`, and the same of `HiveCatalog`: `commit_table` takes the lock
   or does the compare-and-swap, which no public function does for an existing metadata file. Here they stage our file,
   and write none.
+- `HiveCatalog._create_lock_request`: fails for a user without a name, as in a container. Here it names the number.
 - `HiveCatalog._get_hive_table`: `commit_table` reads the table by it, under the lock, and then replaces its storage
   descriptor, without which Hive cannot query it. A writer of a table with `engine.hive.lock-enabled=false` takes no
   lock and names the metadata that it replaces to the Metastore. Here the Thrift client that it is given keeps the
@@ -27,6 +28,7 @@ from __future__ import annotations
 
 import copy
 import io
+import socket
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,6 +38,7 @@ from core.formats.iceberg import metadata_json
 from core.formats.iceberg.file_paths import normal
 from core.installation import extra_command
 from core.messages import told
+from core.paths import user_name
 from core.storage import lent_credentials, location_options
 from core.storage.lent_credentials import Lent
 from core.storage.size_limits import TABLE_METADATA
@@ -48,7 +51,7 @@ Identifier = tuple[str, ...]
 
 _UNTIL = "s3.session-token-expires-at-ms"
 _BY_FILE = ("_update_and_stage_table", "_write_metadata")
-_MORE: Mapping[str, tuple[str, ...]] = {"HiveCatalog": ("_get_hive_table",)}
+_MORE: Mapping[str, tuple[str, ...]] = {"HiveCatalog": ("_create_lock_request", "_get_hive_table")}
 _POINTER = "metadata_location"
 _ANSWERS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "SqlCatalog": ("_convert_orm_to_iceberg", lambda row: row.metadata_location),
@@ -200,7 +203,21 @@ def _swap_in_hive(client: Any, target: str) -> None:
         thrift.alter_table_with_environment_context = altered
         return found
 
+    client._create_lock_request = _lock_request
     client._get_hive_table = tied
+
+
+def _lock_request(database: str, name: str) -> Any:
+    from hive_metastore import ttypes
+
+    part = ttypes.LockComponent(
+        level=ttypes.LockLevel.TABLE,
+        type=ttypes.LockType.EXCLUSIVE,
+        dbname=database,
+        tablename=name,
+        isTransactional=True,
+    )
+    return ttypes.LockRequest(component=[part], user=user_name(), hostname=socket.gethostname())
 
 
 def _came_first(client: Any, table: Any, base: str, target: str) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import ast
 import copy
+import getpass
 import inspect
 import json
+import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +36,7 @@ CALLED = {  # who calls it, so that a replacement is heard of; and what it is ca
     "_response_to_table": ("load_table", 2),
     "_update_and_stage_table": ("commit_table", 4),
     "_write_metadata": ("commit_table", 0),
+    "_create_lock_request": ("commit_table", 2),
     "_get_hive_table": ("commit_table", 3),
 }
 
@@ -103,7 +106,7 @@ class FakeHive:
     """The Thrift client of a Metastore with one table, which compares the expected parameter, as Hive 4 does."""
 
     def __init__(self, table: Any) -> None:
-        self.table, self.answers = table, True
+        self.table, self.answers, self.user = table, True, ""
         self.late: Callable[[], None] = lambda: None
 
     def __enter__(self) -> FakeHive:
@@ -112,7 +115,8 @@ class FakeHive:
     def __exit__(self, *_: object) -> None:
         vars(self).pop("alter_table_with_environment_context", None)  # each opening gives a new one
 
-    def lock(self, _: Any) -> Any:
+    def lock(self, request: Any) -> Any:
+        self.user = request.user
         return ttypes.LockResponse(lockid=1, state=ttypes.LockState.ACQUIRED)
 
     def unlock(self, _: Any) -> None:
@@ -200,6 +204,15 @@ def test_a_swap_in_hive_keeps_columns_of_which_hive_has_no_type(hive: FakeHive) 
     descriptor = copy.deepcopy(hive.table.sd)
     assert hive.table.parameters["metadata_location"] != swapped(hive)
     assert hive.table.sd == descriptor
+
+
+def test_a_user_without_a_name_takes_hives_lock(hive: FakeHive, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 54321")
+
+    monkeypatch.setattr(getpass, "getuser", nameless)
+    swapped(hive)
+    assert hive.user == f"uid-{os.getuid()}"
 
 
 def test_a_commit_to_hive_without_a_lock_is_not_lost(hive: FakeHive) -> None:
