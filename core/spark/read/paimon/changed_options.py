@@ -1,4 +1,5 @@
-"""Options that decide which rows a table has and how they merge, where they have changed since a version. Pure.
+"""Options that decide which rows a table has and how they merge, where they have changed since a version, and options
+that make the engine read another version than the newest. Pure.
 
 Invariant: the engine reads the past with current options, Snapscope with the version's own; each difference is said.
 """
@@ -17,6 +18,11 @@ DECIDES = re.compile(  # options that affect the result of a merge
 _ELSEWHERE = re.compile(
     r"(scan\.(fallback|primary|fallback-snapshot|fallback-delta)-branch|chain-table\..*)"
 )  # options that add rows of another branch
+_POSITION = re.compile(
+    r"scan\.(mode|snapshot-id|tag-name|version|watermark|timestamp(-millis)?|(file-)?creation-time-millis)|"
+    r"incremental-(between(-timestamp)?|to-auto-tag)"
+)
+_NEWEST = ("default", "latest-full", "latest", "full")  # values of scan.mode
 
 
 def differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
@@ -32,6 +38,23 @@ def differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
             own=own,
         )
         for name, today, own in decided(schema, heads, branch)
+    )
+
+
+def elsewhere(heads: Heads, branch: str, snapshot_id: int) -> tuple[str, ...]:
+    """Sentences on options by which Paimon reads another version where none is asked for; none of old snapshots."""
+    line = heads.line(branch)
+    if line is None or not line.snapshots or line.snapshots[-1].id != snapshot_id:
+        return ()
+    return tuple(
+        told(
+            "If no version is asked for, Paimon itself reads this table by its option '{name}' ({value}); this answer "
+            "is the newest snapshot",
+            name=name,
+            value=value,
+        )
+        for name, value in sorted(line.options.items())
+        if _POSITION.fullmatch(name) and not (name == "scan.mode" and value.lower() in _NEWEST)
     )
 
 

@@ -26,7 +26,7 @@ from core.model.time_travel import AsOf
 from core.spark.merge.rules import is_on
 from core.spark.read.paimon import chain_tables, data_evolution, merge_on_read, postponed, unread_options
 from core.spark.read.paimon import frames as read
-from core.spark.read.paimon.changed_options import differs
+from core.spark.read.paimon.changed_options import differs, elsewhere
 from core.spark.read.paimon.shown_columns import narrowed, readable, refusals, widened
 from core.spark.read.reader import Rows
 from core.table import Table
@@ -268,7 +268,11 @@ def _opened(
         ranges=ranges,
         vectors=vectors,
         plan=merge_on_read.plan(schema, schemas, files, ranges, vectors, ids, orders=orders),
-        differs=(*differs(schema, history.heads, branch), *cut_off(schema)),
+        differs=(
+            *differs(schema, history.heads, branch),
+            *elsewhere(history.heads, branch, snapshot.id),
+            *cut_off(schema),
+        ),
         refused=refused,
     )
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from core.spark.read.paimon.changed_options import DECIDES
+from core.spark.read.paimon.changed_options import DECIDES, elsewhere
+from core.table import open_table
+from tests.support.builders import TableBuilder
 
 
 @pytest.mark.parametrize(
@@ -23,3 +27,26 @@ from core.spark.read.paimon.changed_options import DECIDES
 )
 def test_options_that_decide(name: str, expected: bool) -> None:
     assert bool(DECIDES.match(name)) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_said"),
+    [
+        ("scan.snapshot-id", "1", True),
+        ("scan.tag-name", "x", True),
+        ("scan.mode", "from-snapshot", True),
+        ("scan.mode", "latest-full", False),
+        ("incremental-between", "1,2", True),
+        ("scan.parallelism", "1", False),
+    ],
+)
+def test_an_option_that_moves_the_engines_plain_read_is_said(
+    tmp_path: Path, name: str, value: str, is_said: bool
+) -> None:
+    table = TableBuilder(tmp_path / "t", options={name: value})
+    for number in range(2):
+        table.commit([table.file(number)])
+    heads = open_table(str(table.root)).heads()
+    said = elsewhere(heads, "main", 2)
+    assert [f"'{name}' ({value})" in each for each in said] == [True] * is_said
+    assert elsewhere(heads, "main", 1) == ()
