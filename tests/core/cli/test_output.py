@@ -66,9 +66,7 @@ def test_every_form_holds_the_same(ask: Ask, table: TableBuilder) -> None:
         (dt.date(2026, 1, 2), "2026-01-02"),
     ],
 )
-def test_values_of_a_query_in_every_form(
-    value: object, text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_values_of_a_query_in_every_form(value: object, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert output.value_text(value) == text
     document = {"rows": [{"v": value}], "columns": ["v"]}
     for form in (output.JSON, output.CSV):

@@ -226,7 +226,9 @@ def test_a_commit_to_hive_without_a_lock_is_not_lost(hive: FakeHive) -> None:
 
 
 @pytest.mark.parametrize("is_followed", [False, True])
-def test_a_swap_that_hive_refuses_after_making_it_is_not_said_to_have_failed(hive: FakeHive, is_followed: bool) -> None:
+def test_a_swap_that_hive_refuses_after_making_it_is_not_said_to_have_failed(
+    hive: FakeHive, monkeypatch: pytest.MonkeyPatch, is_followed: bool
+) -> None:
     hive.answers = False
     get_table = hive.get_table
 
@@ -235,7 +237,7 @@ def test_a_swap_that_hive_refuses_after_making_it_is_not_said_to_have_failed(hiv
             theirs(hive)
         return get_table(dbname, tbl_name)
 
-    hive.get_table = late  # type: ignore[method-assign]
+    monkeypatch.setattr(hive, "get_table", late)
     with pytest.raises(ttypes.MetaException):
         swapped(hive)
 
