@@ -20,6 +20,12 @@ PATIENCE_MS = 120_000  # a machine that is busy with other tests responds late
 
 FOLLOWED_MS = 20_000  # Streamlit may leave a request without a run of its own
 
+HOVER_MS = 2_000
+
+HOVERED = """point => (document.querySelector('.js-plotly-plot')._hoverdata || [])
+  .some(mark => mark.customdata && mark.customdata[0] === point)"""
+"""Whether the chart shows the hover text of this point; plotly ignores a click before it has looked what is there."""
+
 RUNS = """(() => {
   const has = (data, wanted) => {  // whether a message of protobuf has this field
     const bytes = new Uint8Array(data);
@@ -168,11 +174,15 @@ class Reader:
         ]
 
     def click_dot(self, point: str) -> Reader:
-        """Click the dot of a snapshot."""
-        x, y = next((x, y) for name, x, y in self.dots() if name == point)
-        self.page.mouse.move(x, y)
-        self.page.mouse.click(x, y)
-        return self.settled()
+        """Click the dot of a snapshot as soon as the chart says that the mouse is over it."""
+        for _ in range(PATIENCE_MS // HOVER_MS):
+            x, y = next((x, y) for name, x, y in self.dots() if name == point)
+            self.page.mouse.move(x, y)
+            with contextlib.suppress(TimeoutError):
+                self.page.wait_for_function(HOVERED, arg=point, timeout=HOVER_MS)
+                self.page.mouse.click(x, y)
+                return self.settled()
+        raise AssertionError(f"The chart never names {point} under the mouse.")
 
     def choose_row(self, row: int) -> Reader:
         """Select a row of the first grid. Grids are drawn on a canvas, so rows are clicked by position."""
