@@ -116,8 +116,6 @@ class Plan:
     @property
     def _headline(self) -> str:
         if moved := self._moved:
-            if isinstance(self.change, ReplaceTag) and len(self.frees):
-                return told("{moved}; reclaims {freed}.", moved=moved, freed=self._freed)
             return self._beside(moved)
         if isinstance(self.change, CleanOrphans):
             orphans = counted(len(self.frees), "{count} orphaned file", "{count} orphaned files")
@@ -161,19 +159,22 @@ class Plan:
         return told("Deletes {refs}, expires {versions}", refs=named, versions=expired)
 
     def _beside(self, moved: Told) -> Told:
-        """What is deleted, and what nothing holds afterwards, for an action that itself frees no file."""
+        """What is deleted, what nothing holds afterwards, and what is reclaimed, for an action that moves references or
+        commits. Such an action frees files only where it replaces a tag, or by a rule of the table for each commit."""
+        freed = told("reclaims {freed}", freed=self._freed) if len(self.frees) else told("reclaims nothing")
         if not self.goes or isinstance(self.change, ReplaceTag):
-            return told("{moved}; reclaims nothing.", moved=moved)
+            return told("{moved}; {freed}.", moved=moved, freed=freed)
         points = [verdict.point for verdict in self.goes]
         gone = version_lists.with_and([*version_lists.of_refs(points), *version_lists.of_versions(points)])
         if not len(self.orphans):
-            return told("{moved}; deletes {what}; reclaims nothing.", moved=moved, what=gone)
+            return told("{moved}; deletes {what}; {freed}.", moved=moved, what=gone, freed=freed)
         return told(
-            "{moved}; deletes {what} with {files} ({size}) that nothing else holds; reclaims nothing.",
+            "{moved}; deletes {what} with {files} ({size}) that nothing else holds; {freed}.",
             moved=moved,
             what=gone,
             files=counted(len(self.orphans), "{count} file", "{count} files"),
             size=size(int(pc.sum(self.orphans["bytes"]).as_py() or 0)),
+            freed=freed,
         )
 
     @property

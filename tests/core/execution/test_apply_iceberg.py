@@ -15,7 +15,7 @@ from core.execution.apply import apply
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal
 from core.model import codes
-from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag, Rollback
 from core.table import open_table
 from tests.support.execution import iceberg_ground as ground
 from tests.support.execution.iceberg_ground import LATE_MS, Json, document, ids
@@ -128,6 +128,18 @@ def test_gc_switched_off_after_the_preview(root: Path) -> None:
         apply(table, plan, settle_s=0)
     assert len(ids(root)) == 4
     assert Journal().open_run(table.location) is None
+
+
+@pytest.mark.parametrize("change", [CreateTag("new"), RenameTag("early", "late"), Rollback("latest~1")])
+def test_headlines_count_the_old_metadata_that_any_commit_deletes(change: Change, tmp_path: Path) -> None:
+    plain = open_table(str(ground.small_table(tmp_path / "plain"))).preview(change, LATE_MS)
+    assert plain.headline.endswith("; reclaims nothing.")
+    options = {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "2"}
+    plan = open_table(str(ground.small_table(tmp_path / "t", **options))).preview(change, LATE_MS)
+    files = len(plan.frees)
+    assert files > 0
+    assert plan.headline.endswith(f" in {files} file{'s' * (files > 1)}.")
+    assert "reclaims nothing" not in plan.headline
 
 
 @pytest.mark.slow
