@@ -286,18 +286,20 @@ public final class PaimonJudge {
         return NODES.booleanNode(true);
     }
 
-    /** changes: [op, …], as SchemaChange names them: set_option, remove_option, add, drop, rename, type. */
+    /** changes: [op, …], as SchemaChange names them: set_option, remove_option, add, drop, rename, type. Columns inside
+        of others are named by their path, with dots. */
     private static JsonNode alter(JsonNode asked) throws Exception {
         List<SchemaChange> changes = new ArrayList<>();
         for (JsonNode change : asked.get("changes")) {
             String name = change.get(1).asText();
+            String[] path = name.split("\\.");
             switch (change.get(0).asText()) {
                 case "set_option" -> changes.add(SchemaChange.setOption(name, change.get(2).asText()));
                 case "remove_option" -> changes.add(SchemaChange.removeOption(name));
-                case "add" -> changes.add(SchemaChange.addColumn(name, DataTypeJsonParser.parseDataType(change.get(2))));
-                case "drop" -> changes.add(SchemaChange.dropColumn(name));
-                case "rename" -> changes.add(SchemaChange.renameColumn(name, change.get(2).asText()));
-                case "type" -> changes.add(SchemaChange.updateColumnType(name, DataTypeJsonParser.parseDataType(change.get(2))));
+                case "add" -> changes.add(SchemaChange.addColumn(path, DataTypeJsonParser.parseDataType(change.get(2)), null, null));
+                case "drop" -> changes.add(SchemaChange.dropColumn(path));
+                case "rename" -> changes.add(SchemaChange.renameColumn(path, change.get(2).asText()));
+                case "type" -> changes.add(SchemaChange.updateColumnType(path, DataTypeJsonParser.parseDataType(change.get(2)), false));
                 default -> throw new IllegalArgumentException("unknown change " + change);
             }
         }

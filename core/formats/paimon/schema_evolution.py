@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.errors import SnapscopeError, Unsupported
-from core.formats.paimon.types import PaimonType, parse, text
+from core.formats.paimon.types import PaimonType, RowField, parse, text
 from core.formats.paimon.ways_out import CHANGE
 from core.model.references import Conversion, Field, Schema
 
@@ -53,7 +53,10 @@ def origins(written: Schema, wanted: Schema, *, casts: bool = False) -> tuple[Or
             continue
         source = by_id.get(field.id)
         if source is not None:
-            check(field.name, parse(source.type), parse(field.type), casts=casts)
+            have, kept = parse(source.type), parse(field.type)
+            source = source if remains(have, kept) else None
+            if source is not None:
+                check(field.name, have, kept, casts=casts)
         found.append(Origin(field, source, None))
     return tuple(found)
 
@@ -121,6 +124,24 @@ def same(have: PaimonType, wanted: PaimonType) -> bool:
         and [(a.id, a.name) for a in have.fields] == [(b.id, b.name) for b in wanted.fields]
         and all(same(a.type, b.type) for a, b in zip(have.fields, wanted.fields, strict=True))
     )
+
+
+def remains(have: PaimonType, wanted: PaimonType) -> bool:
+    """Return whether anything of `have` is read as `wanted`. The engine reads a row whose fields are all gone as NULL,
+    and so is an array or a map of such rows (`FormatReaderMapping.pruneDataType`)."""
+    if have.root != wanted.root or same(have, wanted):
+        return True
+    if have.root == "ROW":
+        return bool(inner(have, wanted))
+    if have.root in ("ARRAY", "MAP"):
+        return all(remains(old, new) for old, new in zip(have.args, wanted.args, strict=True))
+    return True
+
+
+def inner(have: PaimonType, wanted: PaimonType) -> dict[int, RowField]:
+    """Return the fields of the row type `have` that provide values of `wanted`, by id."""
+    kept = {field.id: field.type for field in wanted.fields}
+    return {field.id: field for field in have.fields if field.id in kept and remains(field.type, kept[field.id])}
 
 
 def widens(have: PaimonType, wanted: PaimonType) -> bool:

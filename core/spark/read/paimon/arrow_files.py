@@ -181,7 +181,7 @@ def converted(column: Any, have: PaimonType, wanted: PaimonType, micros: bool) -
     to = types.arrow(wanted, micros=micros)
     flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if have.root == "ROW":
-        inner = {field.id: field for field in have.fields}
+        inner = schema_evolution.inner(have, wanted)
         made = []
         for field in wanted.fields:
             of = types.arrow(field.type, micros=micros)

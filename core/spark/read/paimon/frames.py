@@ -369,7 +369,7 @@ def converted(column: Column, have: PaimonType, wanted: PaimonType) -> Column:
     if schema_evolution.same(have, wanted):
         return column
     if have.root == "ROW":
-        inner = {field.id: field for field in have.fields}
+        inner = schema_evolution.inner(have, wanted)
         made = [
             (
                 converted(column.getField(inner[field.id].name), inner[field.id].type, field.type)
