@@ -69,7 +69,7 @@ class Plans(Generic[F]):
             retain_min: the minimum number of snapshots to keep (`retain_min`).
             older_than: expire only snapshots committed before this time.
             time_retained: expire only snapshots older than this duration.
-            max_deletes: the maximum number of snapshots to expire.
+            max_deletes: the maximum number of snapshots to expire; by default `snapshot.expire.limit` if it is set.
             rules: the engine version whose expiry rules apply, such as `newest`.
             drop_tags: also delete these tags; for an Iceberg table, branches too.
             snapshots: expire exactly these snapshots, which must be the oldest ones.

@@ -50,7 +50,8 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Expire(Action):
-    """Expire snapshots of a branch. None means the table's own option or, failing that, the engine's default.
+    """Expire snapshots of a branch. None means the table's own option or, failing that, the engine's default; without
+    `max_deletes` and the option `snapshot.expire.limit`, everything that may expire does.
 
     `changelogs_only` expires long-lived changelogs instead. Any changelog_* value (or table options that keep
     changelogs longer than snapshots) makes an expired snapshot leave its changelog behind.

@@ -40,6 +40,7 @@ AMONG_NEWEST_CHANGELOGS = Code("among-newest-changelogs", "among the newest {lea
 BEYOND_NEWEST = Code("beyond-newest", "not among the newest {most} (retain-max)")
 BEYOND_NEWEST_CHANGELOGS = Code("beyond-newest-changelogs", "not among the newest {most} (changelog retain-max)")
 MAX_DELETES = Code("max-deletes", "max-deletes {most} was reached")
+EXPIRE_LIMIT = Code("expire-limit", "the table expires {most} a run (snapshot.expire.limit)")
 CONSUMER = Code("consumer", "consumer {name} still reads from snapshot {id}")
 CONSUMER_OF_CHANGELOGS = Code("consumer-of-changelogs", "consumer {name} still reads from {id}")
 AGE_UNKNOWN = Code("age-unknown", "the age of snapshot {id} cannot be read")
@@ -93,9 +94,9 @@ WILL_KEEP_OTHERWISE = Code("will-keep-otherwise", "its retention will change")
 
 # rules that a plan follows ------------------------------------------------------------------------------------------
 
-PAIMON_2 = Code("paimon-2", "Paimon 2.x: a snapshot's age is that of its successor; 50 snapshots a run")
-PAIMON_1 = Code("paimon-1", "Paimon 1.x: a snapshot's age is its own; 50 snapshots a run")
-PAIMON_0_9 = Code("paimon-0.9", "Paimon 0.9: a snapshot's age is its own; 10 snapshots a run")
+PAIMON_2 = Code("paimon-2", "Paimon 2.x: a snapshot's age is that of its successor; 50 snapshots a run by default")
+PAIMON_1 = Code("paimon-1", "Paimon 1.x: a snapshot's age is its own; 50 snapshots a run by default")
+PAIMON_0_9 = Code("paimon-0.9", "Paimon 0.9: a snapshot's age is its own; 10 snapshots a run by default")
 PAIMON_REFERENCES = Code(
     "paimon-references",
     ("Apache Paimon 2.1: only references change; files that nothing refers to any more become orphans"),
@@ -174,6 +175,11 @@ LOWER_BOUND = Code(
     ),
 )
 ENGINE_RUNS = Code("engine-runs", "Paimon itself needs {runs} runs for this (snapshot.expire.limit).")
+LATER_RUNS = Code(
+    "later-runs",
+    "{count} more are left for later runs: the table option snapshot.expire.limit is {most}.",
+    "{count} more is left for a later run: the table option snapshot.expire.limit is {most}.",
+)
 GAP = Code("gap", "Snapshot ids have a gap; Paimon's own expiry would delete other files than this plan.")
 CALL_DELETES_CHANGELOGS = Code(
     "call-deletes-changelogs",
@@ -271,10 +277,7 @@ SEARCH_ENDED = Code("search-ended", "Not all of {root} was searched for other ta
 ROOT_UNSEEN = Code("root-unseen", "Whether other tables are under {root} cannot be determined: {error}")
 NEVER_CAME = Code(
     "never-came",
-    (
-        "{create_time} and {create_interval} were proposed but never released: no engine reads "
-        "them. Use instead: {said}."
-    ),
+    "{create_time} and {create_interval} were proposed but never released: no engine reads them. Use instead: {said}.",
 )
 NO_IDLE_SNAPSHOT = Code(
     "no-idle-snapshot",
@@ -299,10 +302,8 @@ FEWER_FILES = Code(
 OLD_METADATA = Code("old-metadata", "This commit deletes {files} by the table's own rule ({rule}): {named}.")
 OLD_METADATA_STAYS = Code(
     "old-metadata-stays",
-    (
-        "{files} outside the table's directory are kept, although the table's own rule would "
-        "delete them with this commit: {named}."
-    ),
+    "{files} outside the table's directory are kept, although the table's own rule would "
+    "delete them with this commit: {named}.",
 )
 JAVA_LATER = Code(
     "java-later",
@@ -355,10 +356,7 @@ JAVA_BREAKS = Code(
 )
 EARLIEST_HIDES = Code(
     "earliest-hides",
-    (
-        "snapshot/EARLIEST points to snapshot {id}, so Paimon does not see the snapshots before "
-        "it and never expires them."
-    ),
+    "snapshot/EARLIEST points to snapshot {id}, so Paimon does not see the snapshots before it and never expires them.",
 )
 TAG_IT = Code("tag-it", "Tag snapshot {id} to keep it.")
 RETAIN_MORE = Code(

@@ -38,7 +38,10 @@ OLDER_THAN_HELP = N_(
 )
 OLDER_THAN_HINT = N_("7d, 36 h, 2026-11-01")
 MAX_DELETES = N_("Expire at most")
-MAX_DELETES_HELP = N_("Blank: to the end. The engine itself stops after snapshot.expire.limit (50) per run.")
+MAX_DELETES_HELP = N_(
+    "Blank: the table's own snapshot.expire.limit or, if it is not set, to the end. The engine itself then stops after "
+    "50 per run."
+)
 DROP_TOO = N_("Also delete tags")
 TAGS_OLDER = N_("Tags created before")
 TAGS_OLDER_HELP = N_(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from core.model.actions import Expire
+from core.procedures.parse import asked, parse
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge
 
@@ -57,6 +59,29 @@ def test_the_next_commit_takes_what_was_foretold(name: str, tmp_path: Path, java
     # Where only the newest is kept, the one before it goes too: what the coming commit replaces of it is not known.
     assert gone - set(told.goes) == ({"8"} if name == "all but one" else set())
     assert set(told.goes) <= gone
+
+
+@pytest.mark.parametrize("limit", ["2", "0", None])
+@pytest.mark.parametrize("most", [None, 4])
+def test_a_call_takes_what_the_engines_takes(
+    limit: str | None, most: int | None, tmp_path: Path, java_judge: PaimonJudge
+) -> None:
+    """By the table's own limit where none is asked, which the engine's CALL obeys since 1.1."""
+    place = tmp_path / "default.db" / "t"
+    options = {"snapshot.num-retained.min": "2", "snapshot.num-retained.max": "4"}
+    options |= {"snapshot.expire.limit": limit} if limit is not None else {}
+    java_judge.create(place, COLUMNS, primary_keys=["k"], options={"bucket": "1", **options})
+    for number in range(9):
+        java_judge.write(place, [[number % 3, "v"]], options=QUIET)
+    argument = "" if most is None else f", max_deletes => {most}"
+    request = asked(parse(f"CALL sys.expire_snapshots(table => 'default.t'{argument})"), 0).request
+    assert isinstance(request, Expire)
+    plan = open_table(str(place)).preview(request, time.time_ns() // 1_000_000)
+    before = {str(each["id"]) for each in java_judge.snapshots(place)}
+    java_judge.expire(place, max_deletes=most)
+    after = {str(each["id"]) for each in java_judge.snapshots(place)}
+    assert {each.point for each in plan.goes} == before - after
+    assert len(before - after) == (most if most else 5 if limit is None else int(limit))
 
 
 def test_the_next_commit_takes_the_changelog_that_was_foretold(tmp_path: Path, java_judge: PaimonJudge) -> None:

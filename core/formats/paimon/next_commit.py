@@ -71,9 +71,8 @@ def _astray(line: Line, beside: Iterable[Reason]) -> Reason | None:
 
 def _asked(line: Line, now_ms: int) -> list[Expire]:
     """Return the expiries of a writer: it counts its own new snapshot, and expires no more than its limit at a time."""
-    limit = line.options.get("snapshot.expire.limit", "")
-    most = int(limit) if limit.isdecimal() and int(limit) else RUN_LIMIT
     own = policy(line.options, now_ms)
+    most = None if own.is_own_limit else RUN_LIMIT
     asked = Expire(
         branch=line.branch,
         retain_max=max(own.retain_max - 1, 1),

@@ -24,6 +24,7 @@ RULES: Mapping[str, Reason] = {
     "1.x": codes.PAIMON_1(),
     "0.9": codes.PAIMON_0_9(),
 }
+LIMIT = "snapshot.expire.limit"
 _RUN_LIMIT = {"newest": 50, "1.x": 50, "0.9": 10}
 
 
@@ -37,6 +38,12 @@ class Policy:
     max_deletes: int | None
     rules: str
     notes: tuple[Reason, ...] = ()
+    is_own_limit: bool = False  # `max_deletes` is the table's `snapshot.expire.limit`; below 1, nothing expires
+
+    @property
+    def limit(self) -> Reason:
+        """The verdict on what `max_deletes` keeps for a later run."""
+        return (codes.EXPIRE_LIMIT if self.is_own_limit else codes.MAX_DELETES)(most=self.max_deletes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +119,9 @@ def policy(
         time_retained_ms = _retained_ms(options, prefix)
     thresholds = [] if time_retained_ms is None else [now_ms - time_retained_ms]
     thresholds += [] if older_than_ms is None else [older_than_ms]
-    return Policy(greatest, least, min(thresholds), max_deletes, rules, tuple(notes))
+    own_most = _number(options, LIMIT) if max_deletes is None else None
+    most = max_deletes if own_most is None else own_most
+    return Policy(greatest, least, min(thresholds), most, rules, tuple(notes), own_most is not None)
 
 
 def _retained_ms(options: Mapping[str, str], prefix: str) -> int:
@@ -170,7 +179,7 @@ def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> 
     beyond = max(count - rule.retain_max, 0)  # those before this index expire whatever their age
     stop, blocker = count - rule.retain_min, codes.AMONG_NEWEST(least=rule.retain_min)
     if rule.max_deletes is not None and rule.max_deletes < stop:
-        stop, blocker = rule.max_deletes, codes.MAX_DELETES(most=rule.max_deletes)
+        stop, blocker = rule.max_deletes, rule.limit
     for consumer in line.consumers if heeds_consumers(line.options, rule.rules) else ():
         first = next((i for i, each in enumerate(retained) if each.id >= consumer.next_snapshot), count)
         if first < stop:
@@ -247,7 +256,7 @@ def expire_changelogs(
         stop = count - rule.retain_min
         blocker = codes.AMONG_NEWEST_CHANGELOGS(least=rule.retain_min)
     if rule.max_deletes is not None and rule.max_deletes < stop:
-        stop, blocker = rule.max_deletes, codes.MAX_DELETES(most=rule.max_deletes)
+        stop, blocker = rule.max_deletes, rule.limit
     for consumer in line.consumers:
         first = next((i for i, each in enumerate(combined) if each.id >= consumer.next_snapshot), count)
         if first < stop:
@@ -308,6 +317,7 @@ def lost_jobs(line: Line, goes: Sequence[int]) -> list[Reason]:
     ]
 
 
-def engine_runs(going: int, rules: str) -> int:
-    """Return how many runs of the engine this many snapshots take, with the default of `snapshot.expire.limit`."""
-    return -(-going // _RUN_LIMIT[rules])
+def engine_runs(going: int, rule: Policy) -> int:
+    """Return how many runs of the engine this many snapshots take; 0 if the table's own limit lets none expire."""
+    limit = rule.max_deletes if rule.is_own_limit and rule.max_deletes is not None else _RUN_LIMIT[rule.rules]
+    return -(-going // limit) if limit > 0 else 0

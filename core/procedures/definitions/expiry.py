@@ -64,7 +64,7 @@ def _changelogs(given: Given, branch: str, _: int) -> Expire:
     return Expire(
         branch,
         older_than_ms=given["older_than"],
-        max_deletes=given["max_deletes"],
+        max_deletes=given["max_deletes"] or UNBOUNDED,
         changelog_retain_max=given["retain_max"] or UNBOUNDED,
         changelog_retain_min=given["retain_min"] or 1,
         changelog_time_retained_ms=_FOREVER_MS if given["older_than"] is None else None,

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from fsspec.implementations.local import LocalFileSystem
@@ -24,7 +25,7 @@ from core.errors import Corrupt, Invalid, NotFound
 from core.execution.apply import apply
 from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.plan.engine_differences import differences
-from core.formats.paimon.plan.expiry import preview
+from core.formats.paimon.plan.expiry import expiring, preview
 from core.messages import Reason, code_names, sentences
 from core.model import codes
 from core.model.actions import CreateTag, DeleteTags, Expire, ReplaceTag
@@ -573,6 +574,40 @@ def test_warnings(tmp_path: Path) -> None:
     assert code_names(said) == ["engine-runs", "gap", "changelogs-freed"]
     assert "engine-runs" not in code_names(plan(root, Expire(retain_max=20, retain_min=20)).warnings)
     assert codes.ENGINE_RUNS(runs=6) in plan(root, Expire(retain_max=1, retain_min=1, rules="0.9")).warnings
+
+
+def test_the_tables_own_limit_ends_a_plan_and_is_told(tmp_path: Path) -> None:
+    root = tmp_path / "t"
+    options = {"changelog-producer": "input", "snapshot.expire.limit": "2"}
+    table = TableBuilder(root, options=options)
+    for _ in range(9):
+        table.commit([])
+    found = plan(root, Expire(retain_max=4, retain_min=2))
+    assert [verdict.point for verdict in found.goes] == ["1", "2"]
+    assert codes.LATER_RUNS(count=5, most=2) in found.warnings
+    said = {verdict.point: verdict.reasons for verdict in found.points}
+    assert said["3"] == (codes.EXPIRE_LIMIT(most=2),)
+    assert said["9"] == (codes.AMONG_NEWEST(least=2),)
+    asked = plan(root, Expire(retain_max=4, retain_min=2, max_deletes=4))
+    assert [verdict.point for verdict in asked.goes] == ["1", "2", "3", "4"]
+    assert code_names(asked.warnings) == ["changelogs-freed"]
+    named = plan(root, Expire(snapshots=(1, 2, 3)))
+    assert codes.ENGINE_RUNS(runs=2) in named.warnings
+    table.schema(options=options | {"snapshot.expire.limit": "0"})
+    assert not plan(root, Expire(retain_max=4, retain_min=2)).goes
+    table.schema(options=options | {"snapshot.expire.limit": "7"})
+    assert "later-runs" not in code_names(plan(root, Expire(retain_max=4, retain_min=2)).warnings)
+
+
+def test_what_stays_after_the_own_policy_does_not_depend_on_its_limit(tmp_path: Path) -> None:
+    root = tmp_path / "t"
+    table = TableBuilder(root, options={"snapshot.num-retained.min": "2", "snapshot.expire.limit": "1"})
+    for _ in range(6):
+        table.commit([])
+    opened = open_table(str(root))
+    history = opened.history()
+    going = expiring(history, NOW_MS)
+    assert [history.holders[at].point for at in np.flatnonzero(going)] == ["1", "2", "3", "4"]
 
 
 class Bucket(LocalFileSystem):

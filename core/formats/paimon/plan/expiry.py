@@ -11,7 +11,7 @@ import numpy as np
 
 from core.errors import Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError
 from core.formats.paimon import layout, retention
-from core.formats.paimon.retention import Retained, SnapshotVerdicts, keeps_changelogs
+from core.formats.paimon.retention import Policy, Retained, SnapshotVerdicts, keeps_changelogs
 from core.formats.paimon.time_travel import resolve
 from core.messages import Reason, told
 from core.model import codes
@@ -100,12 +100,14 @@ def preview(history: HistorySummary, change: Change, now_ms: int) -> Plan:
 
 
 def expiring(history: HistorySummary, now_ms: int) -> Mask:
-    """Mask the positions that each branch's own retention would expire at `now_ms`; none where it cannot be applied."""
+    """Mask the positions that each branch's own retention would expire at `now_ms`, in as many runs as that takes; none
+    where it cannot be applied."""
     mask = np.zeros(len(history.holders), dtype=np.bool_)
     for line in history.heads.lines:
         after, reasons = history.existing.copy(), dict[int, tuple[Reason, ...]]()
         try:
-            _expire(history, line, Expire(branch=line.branch), now_ms, after, reasons, [], [])
+            change = Expire(branch=line.branch, max_deletes=retention.UNBOUNDED)
+            _expire(history, line, change, now_ms, after, reasons, [], [])
         except SnapscopeError:
             continue
         mask |= history.existing & ~after
@@ -152,7 +154,8 @@ def _expire(
         changelogs = _retained(history, line, HolderKind.CHANGELOG)
         judged = retention.expire_changelogs(line, changelogs, snapshots, rule)
         _judge(history, line, HolderKind.CHANGELOG, judged, after, reasons)
-        warnings += rule.notes
+        every = retention.expire_changelogs(line, changelogs, snapshots, dataclasses.replace(rule, max_deletes=None))
+        warnings += [*rule.notes, *_later(judged, every, rule)]
         return
     rule = retention.policy(
         line.options,
@@ -165,13 +168,14 @@ def _expire(
         rules=change.rules,
     )
     warnings += rule.notes
-    judged = (
-        retention.named_snapshots(snapshots, change.snapshots)
-        if change.snapshots
-        else retention.expire_snapshots(line, snapshots, rule)
-    )
+    if change.snapshots:
+        judged = retention.named_snapshots(snapshots, change.snapshots)
+    else:
+        judged = retention.expire_snapshots(line, snapshots, rule)
+        every = retention.expire_snapshots(line, snapshots, dataclasses.replace(rule, max_deletes=None))
+        warnings += _later(judged, every, rule)
     _judge(history, line, HolderKind.SNAPSHOT, judged, after, reasons)
-    runs = retention.engine_runs(len(judged.goes), change.rules)
+    runs = retention.engine_runs(len(judged.goes), rule)
     if runs > 1 and change.max_deletes is None:
         warnings.append(codes.ENGINE_RUNS(runs=runs))
     warnings += retention.lost_jobs(line, judged.goes)
@@ -188,6 +192,12 @@ def _expire(
             warnings.append(codes.CALL_DELETES_CHANGELOGS())
     elif line.changelogs or line.options.get("changelog-producer", "none") != "none":
         warnings.append(codes.CHANGELOGS_FREED())
+
+
+def _later(judged: SnapshotVerdicts, every: SnapshotVerdicts, rule: Policy) -> list[Reason]:
+    """Return a reason if the table's own limit leaves some of `every` for later runs."""
+    count = len(every.goes) - len(judged.goes)
+    return [codes.LATER_RUNS(count=count, most=rule.max_deletes)] if count and rule.is_own_limit else []
 
 
 def _retained(history: HistorySummary, line: Line, kind: HolderKind) -> list[Retained]:

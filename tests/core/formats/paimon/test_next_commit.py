@@ -58,6 +58,12 @@ def test_a_writer_takes_no_more_than_its_limit(tmp_path: Path) -> None:
     assert goes(tmp_path / "t") == ("1", "2")
 
 
+@pytest.mark.parametrize("limit", ["0", "-1"])
+def test_a_limit_below_one_lets_no_snapshot_expire(tmp_path: Path, limit: str) -> None:
+    replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "1", "snapshot.expire.limit": limit})
+    assert goes(tmp_path / "t") == ()
+
+
 @pytest.mark.parametrize("options", [NEWEST_ALONE, {"snapshot.num-retained.min": "1"}])
 def test_what_keeps_the_points_that_go_keeps_them(tmp_path: Path, options: dict[str, str]) -> None:
     table = replaced_four_times(tmp_path / "t", options)

@@ -262,6 +262,18 @@ def test_max_deletes() -> None:
     assert judge(TIMES, policy(retain_min=1, older_than_ms=10**9, max_deletes=99)).goes == (1, 2, 3)
 
 
+@pytest.mark.parametrize(("limit", "goes"), [("2", (1, 2)), ("1", (1,)), ("0", ()), ("-1", ()), ("9", (1, 2, 3))])
+def test_the_tables_own_limit_holds_where_none_is_asked(limit: str, goes: tuple[int, ...]) -> None:
+    options = {"snapshot.expire.limit": limit}
+    rule = policy(options, retain_min=1, older_than_ms=10**9)
+    found = judge(TIMES, rule)
+    assert found.goes == goes
+    if len(goes) < 3:
+        assert found.reasons[len(goes) + 1][0] == codes.EXPIRE_LIMIT(most=int(limit))
+    asked = policy(options, retain_min=1, older_than_ms=10**9, max_deletes=3)
+    assert judge(TIMES, asked).goes == (1, 2, 3), "what is asked overrides it"
+
+
 def test_nothing_and_one() -> None:
     rule = policy(retain_min=1, older_than_ms=10**9)
     assert judge({}, rule) == SnapshotVerdicts((), {})
@@ -296,7 +308,12 @@ def test_what_stays_behind_a_blocker_says_which() -> None:
     ],
 )
 def test_runs_of_the_engine(going: int, rules: str, runs: int) -> None:
-    assert retention.engine_runs(going, rules) == runs
+    assert retention.engine_runs(going, policy(rules=rules)) == runs
+
+
+@pytest.mark.parametrize(("limit", "runs"), [("2", 6), ("11", 1), ("100", 1), ("0", 0)])
+def test_runs_of_the_engine_by_the_tables_own_limit(limit: str, runs: int) -> None:
+    assert retention.engine_runs(11, policy({"snapshot.expire.limit": limit})) == runs
 
 
 # changelogs ----------------------------------------------------------------------------------------------------------
