@@ -145,8 +145,7 @@ ODD_NAMES = Code("odd-names", "not named like files of this table")
 # warnings and notes of plans -----------------------------------------------------------------------------------------
 
 RETAIN_MIN_LOWERED = Code(
-    "retain-min-lowered",
-    "retain-min was lowered from its default {least} to {greatest} to match retain-max.",
+    "retain-min-lowered", "retain-min was lowered from its default {least} to {greatest} to match retain-max."
 )
 LOST_JOB = Code(
     "lost-job",
@@ -185,6 +184,11 @@ CALL_DELETES_CHANGELOGS = Code(
     "call-deletes-changelogs",
     "Paimon's own CALL expire_snapshots would delete the changelogs that this plan keeps: "
     "the procedure ignores the table's changelog options.",
+)
+COMMITS_PASS_CONSUMERS = Code(
+    "commits-pass-consumers",
+    "With this table's consumer.changelog-only, Paimon's own commits also expire snapshots that consumers still read; "
+    "this plan, like Paimon's CALL expire_snapshots, keeps them.",
 )
 CHANGELOGS_FREED = Code("changelogs-freed", "The changelogs of the expired snapshots are deleted with them.")
 LAST_KEPT = Code("last-kept", "Nothing else keeps snapshot {id} (committed {at}): it cannot be read again afterwards.")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from core.errors import SnapscopeError
 from core.formats.paimon.expiration_dates import first_seen
 from core.formats.paimon.plan import expiry
-from core.formats.paimon.retention import keeps_changelogs, policy
+from core.formats.paimon.retention import keeps_changelogs, policy, seen_by_writers
 from core.messages import Reason, both, told
 from core.model import codes
 from core.model.actions import Expire
@@ -38,8 +38,10 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
     if is_true(line.options.get("write-only")) or not line.snapshots:
         return None
     try:
-        plans = tuple(expiry.preview(history, asked, now_ms) for asked in _asked(line, now_ms))
-        besides = [deletion(plan, history, history.heads) for plan in plans]
+        asked = [(each, line if each.changelogs_only else seen_by_writers(line)) for each in _asked(line, now_ms)]
+        plans = tuple(expiry.preview(history, each, now_ms, seen) for each, seen in asked)
+        heads = [_with(history.heads, line, seen) for _, seen in asked]
+        besides = [deletion(plan, history, own) for plan, own in zip(plans, heads, strict=True)]
     except SnapscopeError as error:
         return Forecast(branch, (), told("This cannot be determined: {why}", why=str(error)))
     beside = dict.fromkeys(each for found, _ in besides for each in found)
@@ -58,6 +60,11 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
         headline=both(found.headline, told("These figures are a lower bound.")),
         prevented_by=(*_keeping(line, found.goes), *_mending(deletion, history, line, plans[0], broken)),
     )
+
+
+def _with(heads: Heads, line: Line, other: Line) -> Heads:
+    """Return `heads` with another line in place of this one."""
+    return dataclasses.replace(heads, lines=tuple(other if each is line else each for each in heads.lines))
 
 
 def _astray(line: Line, beside: Iterable[Reason]) -> Reason | None:
@@ -137,9 +144,8 @@ def _mending(
     if not broken or not snapshots:
         return []
     tags = sorted([*line.tags, *(Tag("", each, None, None) for each in snapshots)], key=lambda tag: tag.snapshot.id)
-    tagged = dataclasses.replace(line, tags=tuple(tags))
-    lines = tuple(tagged if each is line else each for each in history.heads.lines)
-    if deletion(plan, history, dataclasses.replace(history.heads, lines=lines))[1]:
+    tagged = dataclasses.replace(seen_by_writers(line), tags=tuple(tags))
+    if deletion(plan, history, _with(history.heads, line, tagged))[1]:
         return []
     names = " and ".join(str(each.id) for each in snapshots)
     which = told("a tag of snapshot {ids}" if len(snapshots) == 1 else "tags of snapshots {ids}", ids=names)

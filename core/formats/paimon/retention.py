@@ -6,6 +6,7 @@ snapshots. If ids have no gaps, that is the engine's own arithmetic; if they hav
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -161,8 +162,16 @@ def keeps_changelogs(options: Mapping[str, str]) -> bool:
 
 
 def heeds_consumers(options: Mapping[str, str], rules: str) -> bool:
-    """Return whether consumers keep snapshots. If not, they keep only changelogs, where those outlive snapshots."""
+    """Return whether consumers keep snapshots from a writer's expiry; a plan and the engine's CALL always heed them.
+
+    If not, they keep only changelogs, where those outlive snapshots.
+    """
     return rules != "newest" or not (is_true(options.get("consumer.changelog-only")) and keeps_changelogs(options))
+
+
+def seen_by_writers(line: Line, rules: str = "newest") -> Line:
+    """Return the branch as a writer's expiry of snapshots sees it: without consumers that keep no snapshot from it."""
+    return line if heeds_consumers(line.options, rules) else dataclasses.replace(line, consumers=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +189,7 @@ def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> 
     stop, blocker = count - rule.retain_min, codes.AMONG_NEWEST(least=rule.retain_min)
     if rule.max_deletes is not None and rule.max_deletes < stop:
         stop, blocker = rule.max_deletes, rule.limit
-    for consumer in line.consumers if heeds_consumers(line.options, rule.rules) else ():
+    for consumer in line.consumers:
         first = next((i for i, each in enumerate(retained) if each.id >= consumer.next_snapshot), count)
         if first < stop:
             stop, blocker = first, codes.CONSUMER(name=consumer.name, id=consumer.next_snapshot)

@@ -15,7 +15,7 @@ from core.errors import NotFound, SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.file_paths import changelog_path, identities
 from core.formats.paimon.manifests import ADD, ENTRY, INDEX, LIST, SOURCE_COMPACT, PaimonManifests
-from core.formats.paimon.retention import heeds_consumers, keeps_changelogs, policy
+from core.formats.paimon.retention import keeps_changelogs, policy
 from core.messages import told
 from core.model.actions import Change, DeleteTags, Expire
 from core.model.references import MAIN, Heads, Line, Snapshot, Tag
@@ -114,9 +114,7 @@ class _Engine:
             rules=change.rules,
         )
         low = max(latest - rule.retain_max + 1, earliest)
-        high = latest - rule.retain_min + 1
-        if heeds_consumers(self.line.options, change.rules):
-            high = min([high, *(consumer.next_snapshot for consumer in self.line.consumers)])
+        high = min([latest - rule.retain_min + 1, *(consumer.next_snapshot for consumer in self.line.consumers)])
         if rule.max_deletes is not None:
             high = min(high, earliest + rule.max_deletes)
         for number in range(low, high):

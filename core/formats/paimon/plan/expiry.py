@@ -41,13 +41,13 @@ DAY_MS = 86_400_000
 NAMED = codes.NAMED_TO_DELETE()
 
 
-def preview(history: HistorySummary, change: Change, now_ms: int) -> Plan:
-    """Plan `change` at `now_ms`.
+def preview(history: HistorySummary, change: Change, now_ms: int, line: Line | None = None) -> Plan:
+    """Plan `change` at `now_ms`. `line`: the branch as its writers see it, if they are who makes the change.
 
     Raises `Invalid` for a contradictory request, `NotFound` for an unknown branch, `Corrupt` if a version that is kept
     could not be read completely.
     """
-    line = history.heads.require(change.branch)
+    line = line or history.heads.require(change.branch)
     warnings: list[Reason] = []
     after = history.existing.copy()
     reasons: dict[int, tuple[Reason, ...]] = {}
@@ -107,7 +107,7 @@ def expiring(history: HistorySummary, now_ms: int) -> Mask:
         after, reasons = history.existing.copy(), dict[int, tuple[Reason, ...]]()
         try:
             change = Expire(branch=line.branch, max_deletes=retention.UNBOUNDED)
-            _expire(history, line, change, now_ms, after, reasons, [], [])
+            _expire(history, retention.seen_by_writers(line), change, now_ms, after, reasons, [], [])
         except SnapscopeError:
             continue
         mask |= history.existing & ~after
@@ -175,6 +175,9 @@ def _expire(
         every = retention.expire_snapshots(line, snapshots, dataclasses.replace(rule, max_deletes=None))
         warnings += _later(judged, every, rule)
     _judge(history, line, HolderKind.SNAPSHOT, judged, after, reasons)
+    is_held = any(why.code == codes.CONSUMER for each in judged.reasons.values() for why in each)
+    if is_held and not retention.heeds_consumers(line.options, change.rules):
+        warnings.append(codes.COMMITS_PASS_CONSUMERS())
     runs = retention.engine_runs(len(judged.goes), rule)
     if runs > 1 and change.max_deletes is None:
         warnings.append(codes.ENGINE_RUNS(runs=runs))

@@ -6,11 +6,13 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core.analysis.expiration_dates import expiries, life
 from core.errors import NotFound
 from core.execution.apply import apply
+from core.formats.paimon.plan.expiry import expiring
 from core.messages import code_names
 from core.model import codes
 from core.model.actions import Expire
@@ -184,6 +186,23 @@ def test_booleans_are_read_whatever_their_case(tmp_path: Path, text: str) -> Non
     table.schema(options=NEWEST_ALONE | {"consumer.changelog-only": text, "changelog.num-retained.max": "9"})
     table.consumer("reader", 2)
     assert goes(tmp_path / "t") == ("1", "2", "3")
+
+
+def test_readers_of_changelogs_hold_snapshots_from_a_plan_but_not_from_a_commit(tmp_path: Path) -> None:
+    options = NEWEST_ALONE | {"consumer.changelog-only": "true", "changelog.num-retained.max": "9"}
+    table = replaced_four_times(tmp_path / "t", options)
+    table.consumer("reader", 2)
+    opened = open_table(str(tmp_path / "t"))
+    history = opened.history()
+    plan = opened.preview(Expire(), NOW_MS, history)
+    assert [verdict.point for verdict in plan.goes] == ["1"]
+    assert codes.COMMITS_PASS_CONSUMERS() in plan.warnings
+    assert opened.native(plan, history) == ()
+    assert goes(tmp_path / "t") == ("1", "2", "3")
+    old = opened.preview(Expire(rules="1.x"), NOW_MS, history)
+    assert codes.COMMITS_PASS_CONSUMERS() not in old.warnings
+    going = expiring(history, NOW_MS)
+    assert [history.holders[at].point for at in np.flatnonzero(going)] == ["1", "2", "3"]
 
 
 def test_readers_hold_snapshots_where_changelogs_are_not_kept_longer(tmp_path: Path) -> None:

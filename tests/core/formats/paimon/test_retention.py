@@ -246,12 +246,13 @@ def test_a_consumer_over_a_gap_holds_from_the_next_there_is() -> None:
     assert judge({1: 1, 2: 2, 7: 3, 8: 4}, rule, line(5)).goes == (1, 2)
 
 
-def test_consumers_of_changelogs_only_hold_no_snapshot() -> None:
+def test_consumers_of_changelogs_only_hold_no_snapshot_from_a_writer() -> None:
     free = line(1, consumer__changelog_only="true", changelog__time_retained="2 d")
     rule = policy(retain_min=1, older_than_ms=10**9)
-    assert judge(TIMES, rule, free).goes == (1, 2, 3)
-    old = policy(retain_min=1, older_than_ms=10**9, rules="1.x")
-    assert judge(TIMES, old, free).goes == (), "older releases do not know the option"
+    assert judge(TIMES, rule, retention.seen_by_writers(free)).goes == (1, 2, 3)
+    assert judge(TIMES, rule, free).goes == (), "the engine's CALL heeds them"
+    old = retention.seen_by_writers(free, "1.x")
+    assert judge(TIMES, rule, old).goes == (), "older releases do not know the option"
 
 
 def test_max_deletes() -> None:
