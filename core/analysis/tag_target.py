@@ -22,7 +22,7 @@ class TagTarget:
     """The snapshot that the tag would name.
 
     `tag` keeps it if it has expired. `travel` is what time travel returns, None if nothing. `engine` is the id that the
-    engine's own search finds.
+    engine's own search finds, `engine_note` why it differs, if that is not for the commit times.
     """
 
     snapshot: Snapshot
@@ -30,6 +30,7 @@ class TagTarget:
     rule: str
     travel: AsOf | None
     engine: int | None
+    engine_note: str | None = None
 
     def sentences(self) -> list[str]:
         """Both answers, to be shown before anything is tagged."""
@@ -43,7 +44,8 @@ class TagTarget:
             found[-1] = both(found[-1], here.rule)
         if self.engine != self.snapshot.id:
             own = told("finds nothing") if self.engine is None else told("finds {engine}", engine=self.engine)
-            found.append(told("Paimon's own search {own}: it stops at equal or out-of-order commit times.", own=own))
+            note = told("Paimon's own search {own}: it stops at equal or out-of-order commit times.", own=own)
+            found.append(self.engine_note or note)
         return found
 
 
@@ -113,7 +115,11 @@ def _of(
         travel = resolve(heads, f"{kind}:{wanted}", line.branch)
     except NotFound:
         travel = None
-    return TagTarget(found, tag, rule, travel, found.id if found is not retained else _searched(line, value, wanted))
+    if found is not retained:
+        return TagTarget(found, tag, rule, travel, found.id)
+    if kind == "watermark" and travel is not None:  # the same search of the engine's
+        return TagTarget(found, tag, rule, travel, travel.engine, travel.engine_note)
+    return TagTarget(found, tag, rule, travel, _searched(line, value, wanted))
 
 
 def _searched(line: Line, value: Callable[[Snapshot], int | None], wanted: int) -> int | None:

@@ -145,7 +145,12 @@ def _by_watermark(line: Line, watermark: int) -> AsOf:
     for index, each in enumerate(snapshots):
         if each.watermark is not None and each.watermark >= watermark:
             _refuse_between(line, snapshots[index - 1].id if index else None, each.id)
-            return _answer(line, index, told(past, watermark=watermark))
+            by_id = {own.id: own for own in snapshots}
+            engine, note = searched_by_watermark(by_id, snapshots[0].id, snapshots[-1].id, watermark)
+            if engine != each.id and note is None:
+                finds = "Paimon's own search finds {what}: it stops at equal, missing or out-of-order watermarks."
+                note = told(finds, what=told("nothing") if engine is None else engine)
+            return _answer(line, index, told(past, watermark=watermark), None, (engine, note))
     _refuse_between(line, snapshots[-1].id, None)
     known = [each.watermark for each in snapshots if each.watermark is not None]
     what = told("No retained snapshot has a watermark.")
@@ -194,6 +199,46 @@ def searched(by_id: Mapping[int, Snapshot], low: int, high: int, time_ms: int) -
         else:
             best, low = middle, middle + 1
     return best, None
+
+
+def searched_by_watermark(
+    by_id: Mapping[int, Snapshot], low: int, high: int, watermark: int
+) -> tuple[int | None, str | None]:
+    """Search over ids step by step as the engine does: it stops at the first snapshot with exactly this watermark.
+
+    From a snapshot without one it goes back to one that has one, but answers with the snapshot it came from.
+    """
+    marks = {number: _mark(each) for number, each in by_id.items()}
+    if by_id[high].watermark is None:
+        return None, told("Paimon's own search finds nothing: the newest snapshot has no watermark.")
+    best = None
+    try:
+        while marks[low] is None:
+            low += 1
+        if (first := marks[low]) is not None and first >= watermark:
+            return low, None
+        while low <= high:
+            middle = at = low + (high - low) // 2
+            while (own := marks[at]) is None and at >= low:
+                at -= 1
+            if own == watermark:
+                return middle, None
+            if own is not None and own > watermark:
+                high, best = at - 1, middle
+            elif at < low:
+                endless = "Paimon's own search does not end: snapshot {id} has no watermark."
+                return None, told(endless, id=middle)
+            else:
+                low = at + 1
+    except KeyError as missing:
+        id = missing.args[0]
+        return None, told("Paimon's own search fails: it asks for snapshot {id}, which is missing.", id=id)
+    return best, None
+
+
+def _mark(snapshot: Snapshot) -> int | None:
+    """Return the watermark as the engine compares it: the smallest number, which stands for none, is a number, too."""
+    return snapshot.fields.get("watermark") if snapshot.watermark is None else snapshot.watermark
 
 
 def _answer(

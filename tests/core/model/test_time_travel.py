@@ -366,6 +366,77 @@ def test_watermarks_that_are_not_reached_or_not_there() -> None:
         ask(FIVE, "watermark:0")
 
 
+def test_equal_watermarks_tell_what_the_engine_finds() -> None:
+    times = dict.fromkeys(range(1, 7), 100)
+    marks = dict(enumerate([3, 3, 3, 6, 6, 6], 1))
+    found = resolve(heads(line(times, watermarks=marks)), "watermark:6")
+    assert (found.snapshot.id, found.engine) == (4, 5)
+    assert found.engine_note is not None
+    assert "finds 5" in found.engine_note
+    agreed = resolve(heads(line(times, watermarks=marks)), "watermark:4")
+    assert (agreed.snapshot.id, agreed.engine, agreed.engine_note) == (4, 4, None)
+
+
+def test_the_engine_finds_no_watermark_where_its_newest_has_none_and_fails_over_a_gap() -> None:
+    there = heads(line(FIVE, watermarks={1: 10, 2: 30}))
+    found = resolve(there, "watermark:20")
+    assert (found.snapshot.id, found.engine) == (2, None)
+    assert "the newest snapshot has no watermark" in str(found.engine_note)
+    found = resolve(heads(line({1: 1, 2: 2, 9: 9}, watermarks={1: 1, 2: 5, 9: 9})), "watermark:4")
+    assert (found.snapshot.id, found.engine) == (2, None)
+    assert "snapshot 5" in str(found.engine_note)
+    found = resolve(heads(line(dict.fromkeys(range(1, 5), 1), watermarks={1: 1, 2: 3, 4: 9})), "watermark:5")
+    assert (found.snapshot.id, found.engine) == (4, None)
+    assert "does not end" in str(found.engine_note)
+
+
+def engine_watermark(marks: Mapping[int, int | None], wanted: int) -> int | KeyError | str | None:
+    """The engine's search, reimplemented as a recursion over the window of ids."""
+    first, last = min(marks), max(marks)
+
+    def back(number: int, low: int) -> int:
+        return number if marks[number] is not None or number < low else back(number - 1, low)
+
+    def within(low: int, high: int, best: int | None) -> int | str | None:
+        if low > high:
+            return best
+        middle = low + (high - low) // 2
+        at = back(middle, low)
+        own = marks[at]
+        if own == wanted:
+            return middle
+        if own is not None and own > wanted:
+            return within(low, at - 1, middle)
+        return "endless" if at + 1 == low else within(at + 1, high, best)
+
+    if marks[last] is None:
+        return None
+    try:
+        while (own := marks[first]) is None:
+            first += 1
+        return first if own >= wanted else within(first, last, None)
+    except KeyError as missing:
+        return missing
+
+
+@tries(600)
+@given(st.dictionaries(st.integers(1, 20), st.none() | st.integers(0, 6), min_size=1, max_size=20), st.integers(-1, 7))
+def test_watermarks_and_the_engine_on_any_history(marks: dict[int, int | None], wanted: int) -> None:
+    there = heads(line(dict.fromkeys(marks, 1), watermarks={at: own for at, own in marks.items() if own is not None}))
+    fitting = [number for number, own in marks.items() if own is not None and own >= wanted]
+    if not fitting:
+        with pytest.raises(NotFound):
+            resolve(there, f"watermark:{wanted}")
+        return
+    found = resolve(there, f"watermark:{wanted}")
+    assert found.snapshot.id == min(fitting)
+    expected = engine_watermark(marks, wanted)
+    assert found.engine == (expected if isinstance(expected, int) else None)
+    assert (found.engine_note is None) == (expected == found.snapshot.id)
+    if isinstance(expected, KeyError):
+        assert f"snapshot {expected.args[0]}" in str(found.engine_note)
+
+
 # what cannot be read -------------------------------------------------------------------------------------------------
 
 

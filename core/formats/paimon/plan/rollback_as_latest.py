@@ -97,8 +97,10 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
 
 def elsewhere(line: Line, point: str, found: AsOf) -> list[Reason]:
     """Return a reason if the engine's own rollback to this time or watermark would reach another snapshot."""
-    notes = [] if found.engine_note is None else [codes.ENGINE_SEARCH(said=found.engine_note)]
+    notes = list[Reason]()
     kind, _, value = point.strip().partition(":")
+    if kind != "watermark" and found.engine_note is not None:
+        notes.append(codes.ENGINE_SEARCH(said=found.engine_note))
     if kind == "watermark":
         fitting = [each.id for each in line.snapshots if each.watermark is not None and each.watermark <= int(value)]
         theirs = told("moves to {id}", id=max(fitting)) if fitting else told("finds no snapshot")
