@@ -13,7 +13,7 @@ from core.cli.output import UNREAD, grid, say
 from core.errors import Invalid, SnapscopeError
 from core.execution import journal_versions
 from core.execution import protect as protecting
-from core.execution.journal import Journal
+from core.execution.journal import Journal, Run
 from core.execution.recovery import resume as carry_on
 from core.execution.recovery import undo as take_back
 from core.messages import sentences
@@ -215,12 +215,17 @@ def audit(args: Args) -> Answer:
         run = journal.run(args.run_id)
         deleted = journal.deleted(run.id)
         effects = journal_versions.effects_of(run, journal.removed(run.id), journal.frees(run.id))
-        lines = [f"Run {run.id}: {run.change_kind} on {run.table} by {run.who}, {run.state}."]
+        lines = [f"Run {run.id}: {run.change_kind} on {run.table} by {_people(run)}, {run.state}."]
         lines += [*texts.of_effects(effects), *deleted]
         return {**answers.run(run), "deleted": deleted, "events": journal.events(run.id)}, "\n".join(lines)
     runs = journal.runs(open_table(args.table).location if args.table else None)
     rows = [
-        (run.id, in_words(run.started_ms), run.who, run.change_kind, run.table, run.state, str(run.plan["headline"]))
+        (run.id, in_words(run.started_ms), _people(run), run.change_kind, run.table, run.state, run.plan["headline"])
         for run in runs
     ]
     return [answers.run(run) for run in runs], grid(("run", "started", "who", "change", "table", "state", "plan"), rows)
+
+
+def _people(run: Run) -> str:
+    """Who started a run and who else resumed, cancelled or undid it."""
+    return ", then ".join((run.who, *run.others))

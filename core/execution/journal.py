@@ -8,7 +8,6 @@ and auditors read it. Invariant: nothing in it is ever updated or deleted; trigg
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import socket
@@ -23,7 +22,7 @@ from typing import Any
 
 from core.credentials import masked
 from core.errors import Corrupt, NotFound, SnapscopeError
-from core.execution.journal_watch import Watch
+from core.execution.journal_watch import Watch, append, digests, hash_of
 from core.messages import told
 from core.model.actions import KINDS, Change
 from core.paths import JOURNAL, private_file, state_dir, user_name
@@ -33,6 +32,7 @@ from core.urls import is_text, place
 # Event types; a run is open until one of ENDS.
 STARTED, SENT, REMOVED, SWEEPING, SWEPT = "started", "commit sent", "references removed", "sweep started", "swept"
 FAILED, CANCELLED, DONE, UNDONE = "failed", "cancelled", "done", "undone"
+RESUMED, UNDOING = "resumed", "undo started"  # written before anything else that an attempt does
 ENDS = (DONE, UNDONE)
 
 _TABLES = """
@@ -76,6 +76,7 @@ class Run:
     ended_ms: int | None
     receipt: Mapping[str, Any] | None = field(repr=False)
     problem: str | None
+    others: tuple[str, ...] = ()  # who else resumed, cancelled or undid it; older journals do not say
 
     @property
     def is_open(self) -> bool:
@@ -168,7 +169,7 @@ class Journal:
     ) -> str:
         """Start a run and return its id. Everything is on disk when this returns."""
         run = uuid.uuid4().hex[:12]
-        who = f"{user_name()}@{socket.gethostname()}"
+        who = _who()
         now = _now_ms()
         with self._open() as connection:
             connection.execute("begin immediate")
@@ -181,15 +182,15 @@ class Journal:
             )
             connection.executemany("insert into frees values (?, ?, ?, ?)", [(run, *each) for each in frees])
             detail = {"who": who, "table": table, "change": plan["change"], "fingerprint": plan["fingerprint"]}
-            _append(connection, run, now, STARTED, {**detail, **_digests(text, removes, frees)})
+            append(connection, run, now, STARTED, {**detail, **digests(text, removes, frees)})
             connection.execute("commit")
             self._watch.see(connection, run)
         return run
 
     def add(self, run: str, what: str, detail: Mapping[str, Any]) -> str:
-        """Append an event and return the new head hash of the chain. Raises `Corrupt` as `check` does."""
+        """Append an event, with who caused it, and return the new head hash. Raises `Corrupt` as `check` does."""
         with self._going_on(run) as connection:
-            return _append(connection, run, _now_ms(), what, detail)
+            return append(connection, run, _now_ms(), what, {**detail, "who": _who()})
 
     def failed(self, run: str, what: str, error: BaseException) -> None:
         """Append that a run failed or was undone. If even that fails, add a note to the error."""
@@ -298,7 +299,7 @@ class Journal:
         plans = {run: plan for run, *_, plan in runs}
         head, started = "", set[str]()
         for number, run, at_ms, what, text, found in events:
-            if _hash(head, run, at_ms, what, text) != found:
+            if hash_of(head, run, at_ms, what, text) != found:
                 raise Corrupt(
                     "Journal entry {number} was altered: its hash does not match.",
                     number=number,
@@ -316,7 +317,7 @@ class Journal:
             if what == STARTED:
                 detail = json.loads(text)
                 written = (detail["who"], detail["table"], detail["fingerprint"])
-                now = _digests(plans.get(run, ""), removed.get(run, ()), frees.get(run, ()))
+                now = digests(plans.get(run, ""), removed.get(run, ()), frees.get(run, ()))
                 same = all(detail.get(each, digest) == digest for each, digest in now.items())  # older ones lack some
                 if kept.pop(run, None) != written or not same:
                     raise Corrupt(
@@ -341,42 +342,14 @@ class Journal:
         return out.getvalue()
 
 
-def _digests(plan: str, removes: Sequence[tuple[str, bytes]], frees: Sequence[tuple[str, str, int]]) -> dict[str, str]:
-    """Digests, for a run's first entry, of what is stored in other tables."""
-    references = hashlib.sha256()
-    for path, content in removes:
-        references.update(path.encode() + b"\0" + content)
-    files = json.dumps([list(each) for each in frees])
-    return {
-        "references_sha256": references.hexdigest(),
-        "frees_sha256": _hashed(files),
-        "plan_sha256": _hashed(plan),
-    }
-
-
-def _hashed(*texts: str) -> str:
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
-
-
-def _append(connection: sqlite3.Connection, run: str, at_ms: int, what: str, detail: Mapping[str, Any]) -> str:
-    row = connection.execute("select hash from events order by number desc limit 1").fetchone()
-    text = json.dumps(detail, sort_keys=True)
-    head = _hash(row[0] if row else "", run, at_ms, what, text)
-    connection.execute(
-        "insert into events (run, at_ms, what, detail, hash) values (?, ?, ?, ?, ?)", (run, at_ms, what, text, head)
-    )
-    return head
-
-
-def _hash(before: str, run: str, at_ms: int, what: str, detail: str) -> str:
-    return _hashed(before, run, str(at_ms), what, detail)
-
-
 def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Run:
-    query = "select what, at_ms, detail from events where run = ? and what not in (?, ?) order by number"
-    events = connection.execute(query, (row[0], SENT, SWEPT)).fetchall()
+    query = "select what, at_ms, detail from events where run = ? and what <> ? order by number"
+    found = connection.execute(query, (row[0], SWEPT)).fetchall()
+    people = [json.loads(each[2]).get("who", row[1]) for each in found]
+    events = [each for each in found if each[0] not in (SENT, RESUMED, UNDOING)]
     what, at_ms, detail = events[-1]
     last = json.loads(detail)
+    last.pop("who", None)
     is_swept = any(event[0] == SWEEPING for event in events)
     return Run(
         id=row[0],
@@ -391,7 +364,12 @@ def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Run:
         ended_ms=at_ms if what in ENDS else None,
         receipt=last if what == DONE else None,
         problem=last.get("problem"),
+        others=tuple(dict.fromkeys(who for who in people if who != row[1])),
     )
+
+
+def _who() -> str:
+    return f"{user_name()}@{socket.gethostname()}"
 
 
 def _now_ms() -> int:

@@ -1,15 +1,20 @@
-"""Detect that the journal is no longer the file in which a run was started: it may be deleted, moved or replaced.
+"""Chain the journal's entries, and detect that it is no longer the file in which a run was started: it may be deleted,
+moved or replaced.
 
 Invariant: what was written stays written. A file with another inode, without the run, or without the newest entry seen
-is a different journal.
+is a different journal. Each hash covers its entry and the hash before it; the first entry of a run also covers what is
+stored of it in other tables.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from core.errors import Corrupt
 from core.messages import told
@@ -75,3 +80,34 @@ class Watch:
                 resume=resuming(run, on_spark=run in self.on_spark),
             ),
         )
+
+
+def digests(plan: str, removes: Sequence[tuple[str, bytes]], frees: Sequence[tuple[str, str, int]]) -> dict[str, str]:
+    """Digests, for a run's first entry, of what is stored in other tables."""
+    references = hashlib.sha256()
+    for path, content in removes:
+        references.update(path.encode() + b"\0" + content)
+    files = json.dumps([list(each) for each in frees])
+    return {
+        "references_sha256": references.hexdigest(),
+        "frees_sha256": _hashed(files),
+        "plan_sha256": _hashed(plan),
+    }
+
+
+def _hashed(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def append(connection: sqlite3.Connection, run: str, at_ms: int, what: str, detail: Mapping[str, Any]) -> str:
+    row = connection.execute("select hash from events order by number desc limit 1").fetchone()
+    text = json.dumps(detail, sort_keys=True)
+    head = hash_of(row[0] if row else "", run, at_ms, what, text)
+    connection.execute(
+        "insert into events (run, at_ms, what, detail, hash) values (?, ?, ?, ?, ?)", (run, at_ms, what, text, head)
+    )
+    return head
+
+
+def hash_of(before: str, run: str, at_ms: int, what: str, detail: str) -> str:
+    return _hashed(before, run, str(at_ms), what, detail)

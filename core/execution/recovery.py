@@ -54,7 +54,9 @@ def resume(
         if "outside" not in found.plan:
             _refuse_unnamed(found, journal, allowed)
         how = Manner(settle_s, progress, waits, cancelled)
-        return _task(open_table(found.table), found, journal, allowed).carry_out(how)
+        task = _task(open_table(found.table), found, journal, allowed)
+        journal.add(run_id, journals.RESUMED, {})
+        return task.carry_out(how)
 
 
 def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | None = None) -> tuple[str, ...]:
@@ -66,7 +68,9 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
             why = told("it is finished") if not found.is_open else told("it has started to delete files")
             remedy = told("Resume it instead.") if found.is_open else None
             raise Invalid("Run {run_id} cannot be undone: {why}.", run_id=run_id, why=why, remedy=remedy)
-        restored = _task(open_table(found.table), found, journal).undo()
+        task = _task(open_table(found.table), found, journal)
+        journal.add(run_id, journals.UNDOING, {})
+        restored = task.undo()
         journal.add(run_id, journals.UNDONE, {"restored": restored})
     return tuple(restored)
 

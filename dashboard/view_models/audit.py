@@ -34,9 +34,10 @@ class Wanted:
     text: str | None = None
 
     def takes(self, run: Run) -> bool:
-        exactly = ((self.table, run.table), (self.kind, run.change_kind), (self.who, run.who))
+        exactly = ((self.table, run.table), (self.kind, run.change_kind))
         return (
             all(asked is None or asked == found for asked, found in exactly)
+            and (self.who is None or self.who in people(run))
             and (self.outcome is None or self.outcome == outcome(run))
             and (self.since_ms is None or run.started_ms >= self.since_ms)
             and (self.until_ms is None or run.started_ms < self.until_ms)
@@ -48,10 +49,15 @@ def chosen(runs: Iterable[Run], wanted: Wanted) -> list[Run]:
     return [run for run in runs if wanted.takes(run)]
 
 
+def people(run: Run) -> tuple[str, ...]:
+    """Return who started a run, followed by who else resumed, cancelled or undid it."""
+    return (run.who, *run.others)
+
+
 def _said(run: Run) -> str:
     """Return the text to search in: ids, fingerprints, names, sentences, the request, and the versions that expired."""
     points = " ".join(str(point) for point, keep, _ in run.plan["points"] if not keep)
-    said = (run.id, run.fingerprint, run.table, run.who, run.change_kind, run.plan["headline"], run.problem or "")
+    said = (run.id, run.fingerprint, run.table, *people(run), run.change_kind, run.plan["headline"], run.problem or "")
     return f"{' '.join(map(str, said))} {run.plan['change']} {points}".lower()
 
 
@@ -101,7 +107,7 @@ def frame(found: Sequence[Run], zone: str) -> pd.DataFrame:
             "started": [units.moment(run.started_ms, zone) for run in found],
             "change": [words.CHANGE_NAMES.get(run.change_kind, run.change_kind) for run in found],
             "table": [title(run.table) for run in found],
-            "who": [run.who for run in found],
+            "who": [words.people(run) for run in found],
             "outcome": [words.AUDIT_OUTCOMES[outcome(run)] for run in found],
             "files": pd.array([None if each is None else deleted(each) for each in receipts], "Int64"),
             "bytes": pd.array([None if each is None else int(each["freed_bytes"]) for each in receipts], "Int64"),
@@ -122,10 +128,16 @@ def points(run: Run) -> pd.DataFrame:
 def entries(events: Sequence[Mapping[str, Any]], zone: str) -> pd.DataFrame:
     """List the journal entries of a run, in order."""
     rows = [
-        (str(each["number"]), units.moment(each["at_ms"], zone), words.AUDIT_EVENTS[each["what"]], each["hash"])
+        (
+            str(each["number"]),
+            units.moment(each["at_ms"], zone),
+            words.AUDIT_EVENTS[each["what"]],
+            each["detail"].get("who", ""),
+            each["hash"],
+        )
         for each in events
     ]
-    return pd.DataFrame(rows, columns=["number", "at", "what", "hash"])
+    return pd.DataFrame(rows, columns=["number", "at", "what", "who", "hash"])
 
 
 def planned(run: Run, frees: Sequence[tuple[str, str, int]], gone: Sequence[str]) -> pd.DataFrame:

@@ -107,7 +107,8 @@ def _wanted(runs: Sequence[Run], own: str, zone: str) -> audit.Wanted:
     with st.container(horizontal=True, vertical_alignment="bottom", key="audit_filters"):
         of = inputs.pick(words.AUDIT_OF, "of", tables, audit.title(own))
         kind = inputs.pick(words.AUDIT_COLUMNS["change"], "kind", kinds, words.AUDIT_ANY)
-        who = inputs.pick(words.AUDIT_COLUMNS["who"], "who", {run.who: run.who for run in runs}, words.AUDIT_ANY)
+        people = {each: each for run in runs for each in audit.people(run)}
+        who = inputs.pick(words.AUDIT_COLUMNS["who"], "who", people, words.AUDIT_ANY)
         came = inputs.pick(words.AUDIT_COLUMNS["outcome"], "outcome", words.AUDIT_OUTCOMES, words.AUDIT_ANY)
         text = inputs.text(words.AUDIT_TEXT, "text", words.AUDIT_TEXT_HELP, words.AUDIT_TEXT_HINT)
         since = inputs.text(words.AUDIT_SINCE, "since", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, width=132)
@@ -214,7 +215,7 @@ def _facts(opened: OpenedTable, run: Run) -> list[tuple[str, markup.Piece]]:
     found: list[tuple[str, markup.Piece]] = [
         (words.AUDIT_COLUMNS["run"], markup.mono(run.id)),
         (words.AUDIT_COLUMNS["table"], markup.mono(run.table)),
-        (words.AUDIT_COLUMNS["who"], run.who),
+        (words.AUDIT_COLUMNS["who"], words.people(run)),
         (words.AUDIT_COLUMNS["started"], markup.moment(run.started_ms, opened.zone, opened.now_ms)),
         (words.AUDIT_ENDED, markup.moment(run.ended_ms, opened.zone, opened.now_ms)),
         (words.AUDIT_TOOK, took),

@@ -89,6 +89,13 @@ def run_state(run: Run) -> str:
     return _(_STATES.get(run.state, run.state))
 
 
+def people(run: Run) -> str:
+    """Say who started a run and, if anyone did, who else resumed, cancelled or undid it."""
+    if not run.others:
+        return run.who
+    return _("{who}, then {others}", who=run.who, others=_(", ").join(run.others))
+
+
 def run_done(run: Run) -> str:
     receipt = run.receipt or {}
     gone = receipt["deleted"]  # a number or, for tags and commits, their names
@@ -162,11 +169,14 @@ AUDIT_EVENT_COLUMNS: Mapping[str, str] = {
     "number": N_("Entry", context="its number"),
     "at": N_("When"),
     "what": N_("What"),
+    "who": N_("Who"),
     "hash": N_("Hash"),
 }
 AUDIT_ENTRIES_NOUN = N_("entries")
 AUDIT_EVENTS: Mapping[str, str] = {
     "started": N_("plan recorded"),
+    "resumed": N_("resumed"),
+    "undo started": N_("undo started"),
     "commit sent": N_("commit sent"),
     "references removed": N_("references changed"),
     "sweep started": N_("deletion started"),

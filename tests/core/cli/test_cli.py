@@ -22,7 +22,9 @@ from core import units
 from core.catalog import DEMO_MARKER
 from core.cli import main, running
 from core.errors import Invalid
+from core.execution.apply import apply
 from core.execution.journal import Journal
+from core.model.actions import Expire
 from core.reports import json as answers
 from core.table import Table, open_table
 from tests.support.builders import START_MS, STATES, TableBuilder
@@ -639,6 +641,25 @@ def test_the_journal_as_csv_is_what_its_reader_reads(ask: Ask, table: TableBuild
     (_, *rows) = list(csv.reader(io.StringIO(ask("audit", "--export", "csv").out)))
     events = ask("audit", "--export", "json", "--json").json
     assert [row[-1] for row in rows if row] == [event["hash"] for event in events]
+
+
+def test_who_undid_a_run_is_shown_beside_who_started_it(
+    ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "alice")
+    opened = open_table(str(table.root))
+    run = apply(
+        opened, opened.preview(Expire(retain_max=1, retain_min=1), int(NOW)), settle_s=0, cancelled=lambda: True
+    ).run
+    assert "then" not in ask("audit").out
+    monkeypatch.setenv("LOGNAME", "bob")
+    assert ask("undo", run).status == 0
+    said = ask("audit", "--run", run)
+    assert "by alice@" in said.out
+    assert ", then bob@" in said.out
+    assert ", then bob@" in ask("audit").out
+    assert [each.partition("@")[0] for each in ask("audit", "--json").json[0]["others"]] == ["bob"]
+    assert "bob@" in ask("audit", "--export", "csv").out
 
 
 @pytest.mark.parametrize(

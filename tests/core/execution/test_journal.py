@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import sqlite3
 from contextlib import closing
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import Corrupt
-from core.execution.journal import DONE, FAILED, Journal
+from core.execution.journal import CANCELLED, DONE, FAILED, RESUMED, STARTED, Journal
+from core.execution.journal_watch import append
 
 PLAN = {"change": {"names": ["v"]}, "fingerprint": "f", "headline": "Frees nothing."}
 
@@ -104,3 +106,31 @@ def test_a_location_that_is_no_text_has_no_runs(journal: Journal) -> None:
     odd = os.fsdecode(b"/w/\xff")
     assert journal.runs(odd) == []
     assert journal.open_run(odd) is None
+
+
+def test_each_entry_says_who_caused_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever resumes, cancels or undoes a run is not the one who started it."""
+    journal = Journal(tmp_path / "journal.sqlite")
+    monkeypatch.setenv("LOGNAME", "alice")
+    run = journal.start("/w/t", "DeleteTags", PLAN, [], [])
+    assert journal.run(run).others == ()
+    for name, what in (("bob", RESUMED), ("carol", CANCELLED), ("alice", RESUMED), ("bob", DONE)):
+        monkeypatch.setenv("LOGNAME", name)
+        journal.add(run, what, {"deleted": 0})
+    found = [(each["what"], each["detail"]["who"].partition("@")[0]) for each in journal.events(run)]
+    assert found == [(STARTED, "alice"), (RESUMED, "bob"), (CANCELLED, "carol"), (RESUMED, "alice"), (DONE, "bob")]
+    assert [each.partition("@")[0] for each in journal.run(run).others] == ["bob", "carol"]
+    assert journal.run(run).receipt == {"deleted": 0}, "a receipt is the same whoever ended the run"
+    assert "bob@" in journal.export("csv")
+    assert journal.verify()
+
+
+def test_entries_of_older_versions_do_not_say_who_caused_them(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.sqlite")
+    run = journal.start("/w/t", "DeleteTags", PLAN, [], [])
+    with closing(sqlite3.connect(journal.path)) as connection:
+        append(connection, run, 1, FAILED, {"problem": "full"})
+        connection.commit()
+    assert journal.verify() == journal.events()[-1]["hash"]
+    assert (journal.run(run).others, journal.run(run).problem) == ((), "full")
+    assert "who" not in json.loads(journal.export("json"))[-1]["detail"]

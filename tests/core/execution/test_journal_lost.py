@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import Corrupt
-from core.execution import delete_files, recovery
+from core.execution import delete_files, journal_watch, recovery
 from core.execution import journal as journals
 from core.execution.apply import apply
 from core.execution.journal import Journal
@@ -161,7 +161,7 @@ def test_an_event_that_was_written_of_an_unknown_run_is_no_intact_journal(tmp_pa
     journal = Journal(tmp_path / "journal.sqlite")
     journal.start("/w/t", "DeleteTags", PLAN, (), ())
     with sqlite3.connect(journal.path) as connection:
-        journals._append(connection, "0123456789ab", 1, journals.DONE, {})
+        journal_watch.append(connection, "0123456789ab", 1, journals.DONE, {})
     with pytest.raises(Corrupt, match=", but no earlier entry starts that run"):
         journal.verify()
 

@@ -439,3 +439,25 @@ def test_a_run_does_not_go_on_where_a_copy_of_another_table_lies_by_now(tmp_path
     with pytest.raises(Unsupported, match="moved or copied"):
         getattr(recovery, end)(cut.run, open_table=open_table)
     assert sorted(path for path in root.rglob("*") if path.is_file()) == files
+
+
+@pytest.mark.parametrize("how", ["resume", "undo"])
+def test_who_goes_on_with_a_run_is_recorded_before_anything_else(
+    table: TableBuilder, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "alice")
+    opened = open_table(str(table.root))
+    run = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0, cancelled=lambda: True).run
+    count = len(Journal().events(run))
+    monkeypatch.setenv("LOGNAME", "bob")
+    if how == "undo":
+        recovery.undo(run, open_table=open_table)
+    else:
+        resume(run)
+    events = Journal().events(run)
+    assert {each["detail"]["who"].partition("@")[0] for each in events[:count]} == {"alice"}
+    assert {each["detail"]["who"].partition("@")[0] for each in events[count:]} == {"bob"}
+    assert events[count]["what"] == {"resume": journals.RESUMED, "undo": journals.UNDOING}[how]
+    found = Journal().run(run)
+    assert (found.who.partition("@")[0], [each.partition("@")[0] for each in found.others]) == ("alice", ["bob"])
+    assert Journal().verify()

@@ -72,6 +72,10 @@ def test_filters_and_what_is_exact(runs: list[Run]) -> None:
     assert told(runs, kind="Expire", outcome="exact") == [expire, again, other]
     assert told(runs, outcome="ended") == [make], "a tag deletes nothing, so nothing is to be compared"
     assert told(runs, who=runs[0].who, text="T<B>2") == [drop], "what goes and what was asked for, whatever its case"
+    runs[2] = dataclasses.replace(runs[2], others=("bob@there",))
+    assert told(runs, who="bob@there") == told(runs, text="BOB@") == [make], "who resumed, cancelled or undid it"
+    assert words.people(runs[2]) == f"{runs[2].who}, then bob@there"
+    assert audit.frame(runs, "UTC")["who"].tolist()[2] == f"{runs[2].who}, then bob@there"
     assert told(runs, text=runs[3].fingerprint[:20]) == [again]
     moment = runs[2].started_ms
     assert told(runs, until_ms=moment) == [run.id for run in runs if run.started_ms < moment]

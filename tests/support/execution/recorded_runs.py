@@ -29,7 +29,8 @@ from core.errors import SnapscopeError
 from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.delete_files import Receipt
-from core.execution.journal import Journal, _digests, _hash
+from core.execution.journal import Journal
+from core.execution.journal_watch import digests, hash_of
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import PaimonManifests
 from core.model.actions import (
@@ -246,8 +247,8 @@ def _write_journal(journal: Journal, rows: Json, old: bytes, new: bytes) -> str:
                 plan = next(row[4] for row in runs if row[0] == run)
                 own = [(path, content) for name, _, path, content in removed if name == run]
                 files = [(path, kind, size) for name, path, kind, size in frees if name == run]
-                detail = json.dumps(json.loads(detail) | _digests(plan, own, files), sort_keys=True)
-            head = _hash(head, run, at_ms, what, detail)
+                detail = json.dumps(json.loads(detail) | digests(plan, own, files), sort_keys=True)
+            head = hash_of(head, run, at_ms, what, detail)
             events.append([number, run, at_ms, what, detail, head])
         for kind, values in {"runs": runs, "removed": removed, "frees": frees, "events": events}.items():
             marks = ", ".join("?" for _ in _COLUMNS[kind])
