@@ -297,8 +297,9 @@ class Task:
                 return not self.created and isinstance(error, SnapscopeError)
             if any(commit.landed() is not None for commit in self._commits()):
                 return False
-            stands_alone = any(getattr(each, "is_alone", False) for each in self.effects) or self._commits()
-            return bool(stands_alone) and references.nothing_is_left()
+            if any(getattr(each, "is_alone", False) for each in self.effects) or self._commits():
+                return references.nothing_is_left()
+            return isinstance(error, SnapscopeError) and references.is_as_before()
         except SnapscopeError:
             return False
 

@@ -269,6 +269,13 @@ class References:
         made = [each for each in self.of_references if not isinstance(each, DeleteIfEqual)]
         return all(read_if_there(self.table, each.path) != after(each) for each in made)
 
+    def is_as_before(self) -> bool:
+        """Whether every reference is as it was before the run; if so, also has the hints say so again."""
+        if self.created or self.deleted or any(now != before(each) for each, now in self._found(self.of_references)):
+            return False
+        self.undo(())
+        return True
+
     def _late(self, effect: RequireNewest) -> str | None:
         """A snapshot by others on top of one that is or was to be deleted, or None.
 
@@ -322,14 +329,24 @@ def _stands_alone(effect: OfReference) -> bool:
 
 
 def repair(store: Store, path: str, made: Sequence[str] = (), gone: Sequence[str] = ()) -> None:
-    """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left."""
+    """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left.
+
+    If it cannot be written, as on a full disk, that is no problem where it matches already, or where there is none: then
+    engines list the directory.
+    """
     directory, _, name = path.rpartition("/")
     prefix = f"{directory}/{directory.rpartition('/')[2]}-"
     there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.union(made).difference(gone)
     found = [each.removeprefix(prefix) for each in there if each.startswith(prefix)]
     numbers = [int(each) for each in found if each.isdecimal()]
     if numbers:
-        store.put(path, str(max(numbers) if name == layout.LATEST else min(numbers)).encode())
+        said = str(max(numbers) if name == layout.LATEST else min(numbers)).encode()
+        try:
+            store.put(path, said)
+        except Corrupt:
+            now = store.read_many([path])[path]
+            if now != said and not isinstance(now, NotFound):
+                raise
     else:
         store.delete(path)
 
