@@ -74,7 +74,7 @@ class SnapscopeError(Exception):
         self.message = told(message, **values) if values else literal(message)
         super().__init__(self.message)
         self.path = path
-        self.remedy = remedy and literal(remedy)
+        self.remedy: str | None = remedy and literal(remedy)
         self.code = code or self.usual
 
     @property

@@ -6,6 +6,7 @@ batch of deleted files. In between, the table itself shows which effects have ha
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Collection, Sequence
@@ -25,13 +26,14 @@ from core.execution import (
 from core.execution import journal as journals
 from core.execution.delete_files import Receipt, Work
 from core.execution.journal import Journal
+from core.execution.journal_watch import going_on
 from core.execution.reference_effects import Lost, References
 from core.execution.snapshot_commit import Commit
 from core.execution.stable_read import read_stable_references
 from core.formats.paimon.write.commit_base import refuse_unlocked
 from core.formats.paimon.write.publish import read_head
 from core.formats.table_format import Unknown
-from core.messages import Reason, counted, told
+from core.messages import Reason, both, counted, told
 from core.model import codes
 from core.model.actions import Change
 from core.model.effects import (
@@ -99,7 +101,7 @@ class Task:
             self._change(references)
         except BaseException as error:
             is_nothing = self._is_untouched or (self.is_first and self._is_nothing(references, error))
-            self.journal.failed(self.run, journals.UNDONE if is_nothing else journals.FAILED, error)
+            self._failed(error, is_nothing=is_nothing)
             raise
         deleted = [path for path in references.deleted if path not in earlier]
         created = [*references.created, *self.created]
@@ -118,7 +120,7 @@ class Task:
             )
         except BaseException as error:
             is_nothing = self._is_untouched and isinstance(error, taken_over.TakenOver)
-            self.journal.failed(self.run, journals.UNDONE if is_nothing else journals.FAILED, error)
+            self._failed(error, is_nothing=is_nothing)
             raise
 
     def undo(self) -> list[str]:
@@ -266,6 +268,16 @@ class Task:
         taken_over.refuse(self.table, told("Nothing was committed."), None if self.is_first else self.run)
 
     # ends -----------------------------------------------------------------------------------------------------------
+
+    def _failed(self, error: BaseException, *, is_nothing: bool) -> None:
+        """Record the end of a failed attempt. If the run stays open, the error also says how to end it."""
+        self.journal.failed(self.run, journals.UNDONE if is_nothing else journals.FAILED, error)
+        if isinstance(error, SnapscopeError) and self.run not in str(error):
+            with contextlib.suppress(SnapscopeError):  # the journal is lost, which the error says
+                found = self.journal.run(self.run)
+                if found.is_open:
+                    left = going_on(self.run, on_spark=self.table.on_spark, can_undo=found.can_undo)
+                    error.remedy = both(error.remedy, left) if error.remedy else left
 
     def _ended(self, created: Collection[str], deleted: Collection[str]) -> Receipt:
         """End a run that frees no files."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import Corrupt
-from core.messages import told
+from core.messages import Told, told
 
 ON_SPARK = "on_spark"  # in a run's document, if Spark read the metadata: it may not fit into one process
 
@@ -25,6 +25,17 @@ ON_SPARK = "on_spark"  # in a run's document, if Spark read the metadata: it may
 def resuming(run: str, *, on_spark: bool) -> str:
     """Return the command line that resumes a run."""
     return f"snapscope resume {run}{' --on-spark' if on_spark else ''}"
+
+
+def going_on(run: str, *, on_spark: bool, can_undo: bool) -> Told:
+    """Say that a run is unfinished, and how to end it."""
+    resume = resuming(run, on_spark=on_spark)
+    if can_undo:
+        return told(
+            "Run {run} is unfinished. Resume it: {resume}. Or undo it: {undo}.",
+            run=run, resume=resume, undo=f"snapscope undo {run}",
+        )  # fmt: skip
+    return told("Run {run} is unfinished. Resume it: {resume}.", run=run, resume=resume)
 
 
 @dataclass(frozen=True, slots=True)

@@ -331,8 +331,8 @@ def _stands_alone(effect: OfReference) -> bool:
 def repair(store: Store, path: str, made: Sequence[str] = (), gone: Sequence[str] = ()) -> None:
     """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left.
 
-    If it cannot be written, as on a full disk, that is no problem where it matches already, or where there is none: then
-    engines list the directory.
+    If it cannot be written, as on a full disk, that is no problem where it matches already, or where there is none:
+    then engines list the directory.
     """
     directory, _, name = path.rpartition("/")
     prefix = f"{directory}/{directory.rpartition('/')[2]}-"

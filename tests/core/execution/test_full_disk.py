@@ -59,8 +59,9 @@ def test_what_fails_before_it_changes_anything_leaves_no_run_open(
     opened, before = open_table(str(table.root)), ground.disk(table.root)
     plan = opened.preview(change, NOW)
     fill(0)
-    with pytest.raises(Corrupt, match="No space left"):
+    with pytest.raises(Corrupt, match="No space left") as refused:
         apply(opened, plan, settle_s=0)
+    assert "unfinished" not in str(refused.value)
     assert ground.disk(table.root) == before
     (run,) = Journal().runs()
     assert run.state == UNDONE
@@ -114,10 +115,16 @@ def test_a_run_that_has_deleted_something_stays_open(table: TableBuilder, monkey
 
     with monkeypatch.context() as patch:
         patch.setattr(Store, "delete", second)
-        with pytest.raises(Corrupt, match="denied"):
+        with pytest.raises(Corrupt, match="denied") as refused:
             apply(opened, opened.preview(EXPIRE, NOW), settle_s=0)
     (run,) = Journal().runs()
     assert (run.state, run.can_undo) == (FAILED, True)
+    ways = f"Run {run.id} is unfinished. Resume it: snapscope resume {run.id}. Or undo it: snapscope undo {run.id}."
+    assert refused.value.remedy == ways, "the error says that the run is open, and how to end it"
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "delete", second)
+        with pytest.raises(Corrupt, match=f"denied.*{run.id} is unfinished"):
+            recovery.resume(run.id, open_table=open_table, settle_s=0)
     recovery.undo(run.id, open_table=open_table)
     assert ground.references(table.root) == before
 
