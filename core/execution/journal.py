@@ -8,8 +8,10 @@ and auditors read it. Invariant: nothing in it is ever updated or deleted; trigg
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
+import shutil
 import socket
 import sqlite3
 import time
@@ -57,6 +59,7 @@ _GUARDS = "".join(
 
 
 BUSY_S = 30.0  # how many seconds to wait for another writer of the journal
+_NEEDED = 1 << 16  # bytes; SQLite begins with 32 KiB beside the journal
 _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)  # temporary: the right file, usable later
 
 
@@ -133,7 +136,7 @@ class Journal:
         except FileNotFoundError as error:
             raise self._watch.lost(run, told("it no longer exists")) from error
         except (sqlite3.DatabaseError, OSError) as error:
-            if getattr(error, "sqlite_errorcode", None) in _PASSING:
+            if getattr(error, "sqlite_errorcode", None) in _PASSING or self._is_full(error):
                 raise self._unusable(error) from error
             raise self._watch.lost(run, str(error)) from error
 
@@ -147,12 +150,22 @@ class Journal:
             raise self._unusable(error) from error
         return True
 
+    def _is_full(self, error: Exception) -> bool:
+        """Whether the disk has no space left. SQLite calls some of these failures an input or output error."""
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest is a detail
+        if code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        return code == sqlite3.SQLITE_IOERR and shutil.disk_usage(self.path.parent).free < _NEEDED
+
     def _unusable(self, error: Exception) -> Corrupt:
         return Corrupt(
             "The journal cannot be used: {error}. Nothing is changed without it.",
             error=error,
             path=str(self.path),
-            remedy="Make it readable, or choose another state directory with SNAPSCOPE_STATE. If you move "
+            remedy="Free space on its disk, or choose another state directory with SNAPSCOPE_STATE. Runs in this "
+            "journal can only be resumed or undone with it."
+            if self._is_full(error)
+            else "Make it readable, or choose another state directory with SNAPSCOPE_STATE. If you move "
             "it away, a new journal is started, but runs in the old one can only be resumed or "
             "undone with the old one.",
         )

@@ -7,6 +7,7 @@ link may lead to a device without an end.
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -173,7 +174,9 @@ def unwritable(path: str, error: Exception) -> Corrupt:
         "The store could not write this file: {error}.",
         error=described(error),
         path=path,
-        remedy="Check free space and access, then try again.",
+        remedy="Free a few kilobytes on that disk, then try again: a change writes small files before it deletes any."
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+        else "Check free space and access, then try again.",
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,6 +64,7 @@ def test_what_fails_before_it_changes_anything_leaves_no_run_open(
     with pytest.raises(Corrupt, match="No space left") as refused:
         apply(opened, plan, settle_s=0)
     assert "unfinished" not in str(refused.value)
+    assert "Free a few kilobytes on that disk" in str(refused.value)
     assert ground.disk(table.root) == before
     (run,) = Journal().runs()
     assert run.state == UNDONE
@@ -147,3 +150,28 @@ def test_what_changed_nothing_is_undone_on_a_full_disk(
     assert recovery.undo(run.id, open_table=open_table) == ()
     assert Journal().run(run.id).state == UNDONE
     assert ground.disk(table.root) == before
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_READ])
+@pytest.mark.parametrize("is_started", [False, True])
+def test_a_full_disk_of_the_journal_is_told(
+    tmp_path: Path, code: int, is_started: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite calls it an input or output error if it cannot write beside the journal."""
+    journal = Journal(tmp_path / "journal.sqlite")
+    run = journal.start("/w/t", "DeleteTags", {"change": {}, "fingerprint": "f"}, [], [])
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = code
+
+    def failing(*_: object, **__: object) -> None:
+        raise error
+
+    full = shutil.disk_usage(tmp_path)._replace(free=4096)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
+    monkeypatch.setattr(sqlite3, "connect", failing)
+    with pytest.raises(Corrupt, match="Free space on its disk"):
+        journal.add(run, FAILED, {}) if is_started else journal.events()
+    if code != sqlite3.SQLITE_FULL:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: full._replace(free=1 << 30))
+        with pytest.raises(Corrupt, match="not the journal" if is_started else "Make it readable"):
+            journal.add(run, FAILED, {}) if is_started else journal.events()
