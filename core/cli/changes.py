@@ -30,6 +30,7 @@ from core.reports import json as answers
 from core.reports import references_json
 from core.table import Table, open_table, resolve
 from core.units import asked_duration_ms, several, size
+from core.urls import place
 
 Answer = tuple[Any, str]
 
@@ -204,6 +205,13 @@ def undo(args: Args) -> Answer:
 
 
 def audit(args: Args) -> Answer:
+    if args.table is not None and (args.verify or args.export):
+        raise Invalid(
+            "--export and --verify are for the whole journal, whose entries are one chain, not for one table.",
+            remedy="Leave out the table; `snapscope audit TABLE --json` lists the changes of one table.",
+        )
+    if args.export == "csv" and args.json:
+        raise Invalid("Both --export csv and --json were given.", remedy="Leave out one of them.")
     journal = Journal()
     if args.verify:
         head = journal.verify()
@@ -213,6 +221,11 @@ def audit(args: Args) -> Answer:
         return (journal.events(), text)
     if args.run_id:
         run = journal.run(args.run_id)
+        if args.table is not None and place(run.table) != place(open_table(args.table).location):
+            raise Invalid(
+                f"Run {run.id} is of {run.table}, not of {args.table}.",
+                remedy=f"Leave out the table: `snapscope audit --run {run.id}`.",
+            )
         deleted = journal.deleted(run.id)
         effects = journal_versions.effects_of(run, journal.removed(run.id), journal.frees(run.id))
         lines = [f"Run {run.id}: {run.change_kind} on {run.table} by {_people(run)}, {run.state}."]

@@ -679,7 +679,28 @@ def test_a_state_directory_that_is_none_changes_nothing(
     assert tree(table.root) == before
 
 
-@pytest.mark.parametrize("words", [[], ["--run", "x"], ["--verify"], ["--export", "csv"], ["--export", "json"]])
+@pytest.mark.parametrize("words", [["--verify"], ["--export", "csv"], ["--export", "json"]], ids=" ".join)
+def test_the_whole_journal_is_not_that_of_one_table(ask: Ask, table: TableBuilder, words: list[str]) -> None:
+    said = ask("audit", table.root, *words)
+    assert (said.status, said.out) == (1, "")
+    assert "for the whole journal" in said.err
+
+
+def test_the_journal_is_exported_as_csv_or_as_json(ask: Ask) -> None:
+    said = ask("audit", "--export", "csv", "--json")
+    assert (said.status, said.json["error"]["code"]) == (1, "invalid")
+
+
+def test_a_run_of_another_table_is_not_shown_as_one_of_this(ask: Ask, table: TableBuilder, tmp_path: Path) -> None:
+    other = four_commits(tmp_path / "other.db" / "t")
+    run = ask("create-tag", table.root, "--name", "x", "--yes", "--json").json["receipt"]["run"]
+    assert ask("audit", table.root, "--run", run).out == ask("audit", "--run", run).out
+    said = ask("audit", other.root, "--run", run)
+    assert (said.status, said.out) == (1, "")
+    assert f"Run {run} is of {table.root}, not of {other.root}." in said.err
+
+
+@pytest.mark.parametrize("words", [[], ["--run", "x"], ["--verify"], ["--export", "json"]])
 def test_a_journal_that_cannot_be_is_not_an_empty_one(
     ask: Ask, words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
