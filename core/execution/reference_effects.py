@@ -201,9 +201,8 @@ class References:
 
         Raises `Conflict` if others have changed them since.
         """
-        late = next(
-            (path for each in self.effects if isinstance(each, RequireNewest) if (path := self._late(each))), None
-        )
+        newest = (each for each in self.effects if isinstance(each, RequireNewest))
+        late = next((path for each in newest if (path := self._late(each))), None)
         own = self.of_references
         if late is not None and late in {each.path for each in own}:
             own = [each for each in own if not _is_beyond(each.path, late)]
@@ -270,7 +269,7 @@ class References:
         return all(read_if_there(self.table, each.path) != after(each) for each in made)
 
     def is_as_before(self) -> bool:
-        """Whether every reference is as it was before the run; if so, also has the hints say so again."""
+        """Whether every reference is as before the run; if so, also repair the hints."""
         if self.created or self.deleted or any(now != before(each) for each, now in self._found(self.of_references)):
             return False
         self.undo(())
@@ -329,11 +328,8 @@ def _stands_alone(effect: OfReference) -> bool:
 
 
 def repair(store: Store, path: str, made: Sequence[str] = (), gone: Sequence[str] = ()) -> None:
-    """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left.
-
-    If it cannot be written, as on a full disk, that is no problem where it matches already, or where there is none:
-    then engines list the directory.
-    """
+    """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left. On a full
+    disk one that matches already is enough, or none: then engines list."""
     directory, _, name = path.rpartition("/")
     prefix = f"{directory}/{directory.rpartition('/')[2]}-"
     there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.union(made).difference(gone)
@@ -344,8 +340,7 @@ def repair(store: Store, path: str, made: Sequence[str] = (), gone: Sequence[str
         try:
             store.put(path, said)
         except Corrupt:
-            now = store.read_many([path])[path]
-            if now != said and not isinstance(now, NotFound):
+            if (now := store.read_many([path])[path]) != said and not isinstance(now, NotFound):
                 raise
     else:
         store.delete(path)
@@ -400,6 +395,6 @@ def _clear(store: Store, directory: str) -> None:
             raise Conflict(
                 told("{path} was created while its branch was being deleted; it was left in place.", path=path),
                 path=path,
-                remedy=("Undo this run, or remove the remaining references with the table's own engine and resume it."),
+                remedy="Undo this run, or remove the remaining references with the table's own engine and resume it.",
             )
     store.remove_empty_dir(directory)
