@@ -118,6 +118,19 @@ def unaddressed(path: str) -> Unsupported:
     )
 
 
+def climbing(path: str) -> Invalid | Unsupported:
+    """The error for a path that leads elsewhere. Some systems take a backslash for a slash, so none is followed."""
+    steps = path.replace("\\", "/").split("/")
+    if "\0" in path or not steps[0] or ".." in steps:
+        return Invalid("The path {relative!r} leaves the table's directory.", relative=path, path=path)
+    return Unsupported(
+        "The name {relative!r} has a backslash, which some systems take for a slash, so it is not read or deleted.",
+        relative=path,
+        path=path,
+        remedy="Rename or delete it with the table's own engine.",
+    )
+
+
 def no_directory(relative: str, path: str) -> Corrupt:
     return Corrupt(
         "A directory was expected at {relative}, found a file.",

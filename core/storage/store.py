@@ -25,6 +25,7 @@ from core.storage.file_systems import (
     DirectoryEntry,
     TooLarge,
     addresses,
+    climbing,
     entries,
     no_directory,
     no_file_system,
@@ -106,7 +107,7 @@ class Store:
         if relative in ("", "."):
             return self.root
         if relative.startswith("/") or urls.climbs(relative):
-            raise Invalid("The path {relative!r} leaves the table's directory.", relative=relative, path=relative)
+            raise climbing(relative)
         if not self.addresses(relative):
             raise unaddressed(relative)
         return f"{self.root.rstrip('/')}/{relative}"

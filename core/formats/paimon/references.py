@@ -23,7 +23,8 @@ from core.formats.paimon.capabilities import PAIMON
 from core.formats.paimon.read.branches import branches_of
 from core.formats.paimon.read.hints import NUMBER, gaps, left_out, number, problems, stray
 from core.formats.paimon.read.lagging_reads import Patience
-from core.messages import clause, told
+from core.formats.paimon.read.problems import unread_reference
+from core.messages import told
 from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
 from core.storage.conditional import LOCAL
 from core.storage.file_systems import DirectoryEntry
@@ -218,17 +219,7 @@ class _Reader:
             Unreadable(
                 kind,
                 urls.shown(name),
-                Problem(
-                    urls.shown(names[name]),
-                    told("a readable {kind} file", kind=kind),
-                    clause(error.message),
-                    error.remedy
-                    or told(
-                        "Restore the file, or delete this snapshot or tag by name."
-                        if names[name] in contents
-                        else "Restore the file."
-                    ),
-                ),
+                unread_reference(kind, urls.shown(names[name]), error, is_read=names[name] in contents),
             )
             for name, error in failed.items()
         ]

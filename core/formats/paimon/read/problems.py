@@ -1,4 +1,4 @@
-"""What could not be read of a table's manifests, as problems of the versions that need it. Pure."""
+"""What could not be read of a table's references and manifests, as problems of the versions that need it. Pure."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ def unread(name: str, error: SnapscopeError, expected: str) -> Problem:
         remedy = error.remedy or told("Restore the file, or delete the snapshots and tags that need it.")
         code = Fault.UNREADABLE
     return Problem(f"{layout.MANIFEST}/{name}", expected, clause(error.message), remedy, code)
+
+
+def unread_reference(kind: str, path: str, error: SnapscopeError, *, is_read: bool) -> Problem:
+    """A snapshot, tag, schema, changelog or consumer that could not be read, or only as bytes if `is_read`."""
+    code = Fault.UNSUPPORTED if isinstance(error, Unsupported) else Fault.UNREADABLE
+    remedy = error.remedy or told(
+        "Restore the file, or delete this snapshot or tag by name." if is_read else "Restore the file."
+    )
+    return Problem(path, told("a readable {kind} file", kind=kind), clause(error.message), remedy, code)
 
 
 def unknown_in(entries: Loaded, numbers: Ints) -> Mapping[int, int]:

@@ -18,10 +18,12 @@ import pytest
 from core.catalog import DEMO_MARKER, is_demo, list_tables
 from core.errors import Corrupt, Invalid, NotFound
 from core.formats.paimon import references
+from core.model.actions import DeleteTags, Expire
+from core.model.codes import Fault
 from core.model.references import Heads, Line
 from core.storage.store import Store
 from core.table import open_table
-from tests.support.builders import TableBuilder
+from tests.support.builders import START_MS, TableBuilder
 from tests.support.places import TABLES
 
 REAL = sorted(path.name for path in (TABLES / "paimon" / "default.db").iterdir())
@@ -254,6 +256,20 @@ def test_a_name_that_is_no_text(table: TableBuilder) -> None:
     assert "tag/tag-\\xff" in found.references
     history = open_table(str(table.root)).history()
     assert "tag:\\xff" in {holder.point for holder in history.holders_of("manifest/" + first_list(table, 2))}
+
+
+def test_a_name_with_a_backslash_is_told_and_not_damaged(table: TableBuilder) -> None:
+    """Nothing is to be restored: the engine has to rename or delete it. Until then nothing may be deleted."""
+    shutil.copy(table.root / "tag/tag-v", table.root / "tag/tag-a\\b")
+    (unread,) = read(table.root).main.unreadable
+    assert (unread.name, unread.problem.code) == ("a\\b", Fault.UNSUPPORTED)
+    assert "has a backslash" in unread.problem.found
+    opened = open_table(str(table.root))
+    for change in (Expire(retain_max=1, retain_min=1), DeleteTags(("a\\b",))):
+        with pytest.raises(Corrupt, match="has a backslash") as refused:
+            opened.preview(change, START_MS + 10**11)
+        assert "Restore" not in str(refused.value)
+        assert "delete it with the table's own engine" in str(refused.value)
 
 
 def first_list(table: TableBuilder, number: int) -> str:
