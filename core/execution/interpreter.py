@@ -52,6 +52,7 @@ from core.model.effects import (
 )
 from core.model.references import Heads, ObjectKind
 from core.storage import presence
+from core.storage.time_limits import Silent
 from core.table import Progress, Table
 
 _REFERENCES = {ObjectKind.SNAPSHOT, ObjectKind.TAG, ObjectKind.CHANGELOG_JSON, ObjectKind.METADATA}
@@ -311,7 +312,8 @@ class Task:
                 return False
             if any(getattr(each, "is_alone", False) for each in self.effects) or self._commits():
                 return references.nothing_is_left()
-            return isinstance(error, SnapscopeError) and references.is_as_before()
+            is_sure = isinstance(error, SnapscopeError) and not isinstance(error, Silent) and self.table.store.is_local
+            return is_sure and references.is_as_before()  # elsewhere, a request whose answer was lost may still happen
         except SnapscopeError:
             return False
 

@@ -17,7 +17,7 @@ import pytest
 from core.errors import Conflict, Invalid
 from core.execution import recovery
 from core.execution.apply import apply
-from core.execution.journal import Journal
+from core.execution.journal import DONE, Journal
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import PaimonManifests
 from core.model.actions import (
@@ -210,8 +210,12 @@ def test_one_refused_effect_loses_nothing_and_is_told(name: str, stage: Stage) -
     change = CHANGES[name]
     end, documents = end_of_a_clean_run(stage, change)
     for life, journal, table in deaths(stage, change, is_fault=True):
-        assert any("503" in str(event["detail"]) for event in journal.events()), life.log
         run = open_run(journal)
+        if journal.runs()[0].state == DONE:  # a hint that said the right thing already was not written again
+            assert without_litter(ground.disk(stage.root)) == end, life.log
+            assert ground.references(stage.root) == documents, life.log
+            continue
+        assert any("503" in str(event["detail"]) for event in journal.events()), life.log
         if run is None:
             assert ground.references(stage.root) in (documents, ground.references(stage.good)), life.log
             continue

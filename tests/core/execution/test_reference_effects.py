@@ -24,6 +24,7 @@ from core.model.actions import Change, CreateBranch, Expire, FastForward, Rename
 from core.model.plan import Plan
 from core.storage import local_disk
 from core.storage.store import Store
+from core.storage.time_limits import silent
 from core.table import Table, open_table
 from tests.support.builders import TableBuilder
 from tests.support.execution import ground
@@ -313,6 +314,19 @@ def test_a_hint_is_put_back_if_nothing_could_be_deleted(table: TableBuilder, mon
     assert (table.root / "snapshot/EARLIEST").read_text() == "1"
     assert ground.references(table.root) == before
     assert Journal().runs()[0].state == UNDONE
+
+
+def test_a_deletion_without_an_answer_leaves_the_run_open(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may still happen, after nothing was found to be deleted."""
+    opened = open_table(str(table.root))
+
+    def unanswered(store: Store, *_: object) -> bool:
+        raise silent(store.location, 1)
+
+    monkeypatch.setattr(Store, "delete", unanswered)
+    with pytest.raises(Corrupt, match="did not answer"):
+        apply(opened, opened.preview(EXPIRE, NOW), settle_s=0)
+    assert Journal().runs()[0].state == FAILED
 
 
 def test_a_hint_that_cannot_be_put_back_leaves_the_run_open(
