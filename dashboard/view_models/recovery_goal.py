@@ -12,6 +12,7 @@ from core.model.actions import CreateTag, Expire
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.plan import Plan
+from core.model.references import MAIN
 from core.planning.recovery_goal import DAY, HOUR, Proposal, Tier
 from core.units import whole
 from dashboard import words
@@ -31,12 +32,18 @@ def expiry(history: History, branch: str, newest: int) -> Expire:
     """All but the newest snapshots of a branch (of an Iceberg table: of each) and what tags keep."""
     if history.heads.capabilities.refs_have_retention:
         return Expire(retain_min=newest, time_retained_ms=0)
-    return Expire(branch=branch, retain_max=newest, retain_min=newest)
+    return Expire(branch=branch, retain_max=newest, retain_min=newest, max_deletes=_all(history, branch))
 
 
-def own_policy() -> Expire:
+def own_policy(history: History) -> Expire:
     """What the table's own options ask for."""
-    return Expire()
+    return Expire(max_deletes=_all(history, MAIN))
+
+
+def _all(history: History, branch: str) -> int | None:
+    """As many as there are, if the table limits one run: what later runs expire is not kept either."""
+    is_limited = any(each.branch == branch and "snapshot.expire.limit" in each.options for each in history.heads.lines)
+    return len(history.holders) if is_limited else None
 
 
 def tags(history: History, found: Proposal, branch: str, now_ms: int) -> list[CreateTag]:

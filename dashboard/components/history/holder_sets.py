@@ -39,7 +39,7 @@ def draw(opened: OpenedTable, history: History) -> None:
     if ticked:
         names = list(dict.fromkeys(name for each in ticked for name in holder_sets.members(each)))
         after = (
-            recovery_goal.kept(history, loading.plan(history, recovery_goal.own_policy(), opened.now_ms))
+            recovery_goal.kept(history, loading.plan(history, recovery_goal.own_policy(history), opened.now_ms))
             if kept is None
             else kept
         )

@@ -75,3 +75,15 @@ def test_a_name_that_is_taken_gets_a_number(tmp_path: Path, open_page: Callable)
     table.tag("month-2026-01", 1, retained_s=60)  # its time is over, so it serves no goal
     page = open_page("retention", tmp_path, table="shop.orders", mode="goal", monthly="24", newest="1")
     assert "month-2026-01-2" in page.text
+
+
+def test_a_goal_counts_on_nothing_that_a_later_run_expires(tmp_path: Path, open_page: Callable) -> None:
+    """Where a table expires one snapshot a run, the goal still needs a tag for January."""
+    root = tmp_path / "w"
+    options = {"snapshot.expire.limit": "1"}
+    table = TableBuilder(root / "shop.db" / "orders", step_ms=DAY_MS, options=options)
+    for number in range(40):
+        table.commit([table.file(1_000 + number, rows=10)])
+    page = open_page("retention", root, table="shop.orders", mode="goal", monthly="24", newest="4")
+    assert "CREATE TAG" in page.text or "sys.create_tag" in page.text
+    assert "month-2026-01" in page.text
