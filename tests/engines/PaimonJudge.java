@@ -286,20 +286,37 @@ public final class PaimonJudge {
         return NODES.booleanNode(true);
     }
 
-    /** changes: [op, …], as SchemaChange names them: set_option, remove_option, add, drop, rename, type. Columns inside
-        of others are named by their path, with dots. */
+    // Releases before 1.0 have no columns inside of others, so their methods are looked up by name.
+
+    private static SchemaChange added(String name, DataType type) throws ReflectiveOperationException {
+        if (!name.contains(".")) {
+            return SchemaChange.addColumn(name, type);
+        }
+        var method = SchemaChange.class.getMethod(
+                "addColumn", String[].class, DataType.class, String.class, SchemaChange.Move.class);
+        return (SchemaChange) method.invoke(null, name.split("\\."), type, null, null);
+    }
+
+    private static SchemaChange dropped(String name) throws ReflectiveOperationException {
+        if (!name.contains(".")) {
+            return SchemaChange.dropColumn(name);
+        }
+        return (SchemaChange) SchemaChange.class.getMethod("dropColumn", String[].class).invoke(null, (Object) name.split("\\."));
+    }
+
+    /** changes: [op, …], as SchemaChange names them: set_option, remove_option, add, drop, rename, type. Of columns
+        inside of others, named by their path with dots, only add and drop. */
     private static JsonNode alter(JsonNode asked) throws Exception {
         List<SchemaChange> changes = new ArrayList<>();
         for (JsonNode change : asked.get("changes")) {
             String name = change.get(1).asText();
-            String[] path = name.split("\\.");
             switch (change.get(0).asText()) {
                 case "set_option" -> changes.add(SchemaChange.setOption(name, change.get(2).asText()));
                 case "remove_option" -> changes.add(SchemaChange.removeOption(name));
-                case "add" -> changes.add(SchemaChange.addColumn(path, DataTypeJsonParser.parseDataType(change.get(2)), null, null));
-                case "drop" -> changes.add(SchemaChange.dropColumn(path));
-                case "rename" -> changes.add(SchemaChange.renameColumn(path, change.get(2).asText()));
-                case "type" -> changes.add(SchemaChange.updateColumnType(path, DataTypeJsonParser.parseDataType(change.get(2)), false));
+                case "add" -> changes.add(added(name, DataTypeJsonParser.parseDataType(change.get(2))));
+                case "drop" -> changes.add(dropped(name));
+                case "rename" -> changes.add(SchemaChange.renameColumn(name, change.get(2).asText()));
+                case "type" -> changes.add(SchemaChange.updateColumnType(name, DataTypeJsonParser.parseDataType(change.get(2))));
                 default -> throw new IllegalArgumentException("unknown change " + change);
             }
         }
