@@ -1,8 +1,8 @@
 """What holds on every Iceberg catalog: SQL on SQLite and PostgreSQL, a Hive Metastore, Iceberg's own REST server, and
 the REST catalog of SeaweedFS, whose tables lie in its own S3 bucket and are read with the credentials that it lends.
 
-Other servers of the REST protocol (Polaris, Gravitino, Nessie, Unity, Lakekeeper) are not tried: none of them was found
-as a package that the tests could install.
+Nessie, whose tables keep no history of their own, is in `test_nessie`. Other servers of the REST protocol (Polaris,
+Gravitino, Unity, Lakekeeper) are not tried: none of them was found as a package that the tests could install.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable
 from core.formats.iceberg.format import IcebergFormat
-from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag, Rollback
 from core.storage.store import Store
 from core.table import Table, open_table
 from tests.support.execution.dying import Death, Life, MortalJournal, MortalStore
@@ -230,6 +230,46 @@ def test_rest_would_lose_what_it_does_not_know(lake: Lake, rest: Server) -> None
     table = open_table(NAME)
     with pytest.raises(Unsupported, match="x-owner"):
         apply(table, table.preview(ReplaceTag(tag), LATE_MS), settle_s=0)
+
+
+@pytest.mark.parametrize("kind", [CreateTag, DeleteTags, Rollback])
+def test_rest_ignores_the_change(lake: Lake, rest: Server, kind: type[Change]) -> None:
+    """Some servers leave out updates and answer that all was well: that is told, and the run ends."""
+    rest.ignores = ("set-snapshot-ref", "remove-snapshot-ref")
+    table, before = open_table(NAME), told(lake)
+    tag = next(name for name, ref in before["refs"].items() if ref["type"] == "tag")
+    older = next(each for each in lake.ids() if each != before["current-snapshot-id"])
+    changes = [CreateTag("mine"), DeleteTags((tag,)), Rollback(str(older), any_line=True)]
+    change = next(each for each in changes if isinstance(each, kind))
+    with pytest.raises(Invalid, match=r"answered that it made the change, but it did not. Nothing was changed"):
+        apply(table, table.preview(change, LATE_MS), settle_s=0)
+    assert told(lake) == before
+    assert Journal().open_run(NAME) is None
+
+
+@pytest.mark.parametrize("ignores", [("remove-snapshots",), ("remove-snapshots", "remove-snapshot-ref")], ids=repr)
+def test_rest_ignores_that_snapshots_expire(lake: Lake, rest: Server, ignores: tuple[str, ...]) -> None:
+    """Nothing is deleted that the snapshots still need; what was half made can be undone."""
+    rest.ignores = ignores
+    table, before, there = open_table(NAME), told(lake), lake.files()
+    with pytest.raises(SnapscopeError, match=r"but it did not|but the table's metadata lacks the change"):
+        apply(table, table.preview(expiry(lake), LATE_MS), settle_s=0)
+    assert lake.files() == there
+    assert lake.broken() == []
+    run = Journal().open_run(NAME)
+    assert (run is None) == (len(ignores) == 2)
+    if run is not None:
+        recovery.undo(run.id, open_table=open_table)
+        assert told(lake) == before
+        assert Journal().open_run(NAME) is None
+
+
+def test_a_catalog_of_nessie_is_read_only(lake: Lake, rest: Server) -> None:
+    rest.overrides = {"nessie.is-nessie-catalog": "true"}
+    table = open_table(NAME)
+    with pytest.raises(Unsupported, match="Nessie keeps history in its own commits"):
+        apply(table, table.preview(CreateTag("mine"), LATE_MS), settle_s=0)
+    assert rest.commits == []
 
 
 def test_rest_undo_takes_a_tag_away_again(lake: Lake, rest: Server) -> None:

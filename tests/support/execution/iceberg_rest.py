@@ -35,6 +35,12 @@ class Server:
     properties: dict[str, str] = field(default_factory=dict)
     """How it reaches the store itself."""
 
+    ignores: tuple[str, ...] = ()
+    """Updates that it leaves out of a commit, by their action, and says nothing of it."""
+
+    overrides: dict[str, str] = field(default_factory=dict)
+    """What it says of itself."""
+
     def backend(self) -> SqlCatalog:
         return SqlCatalog("lake", uri=self.backing, **self.properties)
 
@@ -66,7 +72,7 @@ def serving(backing: str) -> Iterator[Server]:
             with server.backend() as lake:
                 match words:
                     case ["v1", "config"]:
-                        return {"defaults": {}, "overrides": {}}
+                        return {"defaults": {}, "overrides": server.overrides}
                     case ["v1", "namespaces"]:
                         is_inner = "parent=" in self.path
                         return {"namespaces": [] if is_inner else [list(each) for each in lake.list_namespaces()]}
@@ -90,7 +96,8 @@ def serving(backing: str) -> Iterator[Server]:
             request = CommitTableRequest.model_validate_json(text)
             with server.backend() as lake:
                 table = lake.load_table((words[2], words[4]))
-                done = lake.commit_table(table, request.requirements, request.updates)
+                updates = tuple(each for each in request.updates if each.action not in server.ignores)
+                done = lake.commit_table(table, request.requirements, updates)
             server.commits.append(json.loads(text))
             if server.drops:
                 server.drops -= 1

@@ -49,6 +49,7 @@ _REFUSALS = (
     *("IntegrityError", "ProgrammingError"),  # of a database, which takes the statement back
 )
 """Errors that say that nothing was committed; any other one may mean that only the answer was lost."""
+_OF_NESSIE = "nessie.is-nessie-catalog"
 _SECRET = re.compile("token|credential|secret|password|key|authorization", re.IGNORECASE)
 
 
@@ -146,7 +147,14 @@ class CatalogTable:
     def refuse_commit(self) -> None:
         """Raise `Unsupported` if this kind of catalog does not support commits from here."""
         with _opened(self.catalog) as (client, _):
-            kind = type(client).__name__
+            kind, is_nessie = type(client).__name__, str(client.properties.get(_OF_NESSIE, "")).lower() == "true"
+        if is_nessie:
+            raise Unsupported(
+                "Nessie keeps history in its own commits, branches and tags, and ignores changes of a table's own "
+                "snapshots and references; nothing was changed.",
+                path=self.location,
+                remedy="Create branches and tags in Nessie, and delete files that no version needs with nessie-gc.",
+            )
         if kind not in WRITES:
             raise Unsupported(
                 "Snapscope can only read tables of a {kind}; nothing was changed.",
@@ -229,19 +237,29 @@ class CatalogTable:
             table = _limited(self.catalog, lambda: client.load_table(self.identifier))
         if place.path(str(table.metadata_location)) != found.path:
             return None
+        made: str | None = None
+        failed: Exception | str = told("it answered that it did, but the table's metadata lacks the change")
         try:
-            made = client.commit_table(table, requirements, updates)  # without a limit, as a swap
-            return place.path(made.metadata_location)
+            made = client.commit_table(table, requirements, updates).metadata_location  # without a limit, as a swap
         except CommitFailedException:
             return None
         except Exception as error:
             if self._is_refusal(error, place, found):
                 raise self._refused(conf, error) from error
-            failed: Exception | str = error
+            failed = error
         try:
-            now = place.path(self.current())
-            if now != found.path and edits.has(documents.parse(commit.read_at(place.store, now), now), edit):
+            now = place.path(made or self.current())
+            after = documents.parse(commit.read_at(place.store, now), now)
+            if edits.has(after, edit):
                 return now
+            if made and edits.has_none(after, found, edit):
+                raise Invalid(
+                    "The catalog answered that it made the change, but it did not. Nothing was changed.",
+                    path=self.location,
+                    remedy="Make the change with the table's own engine, or ask who runs the catalog.",
+                )
+        except Invalid:
+            raise
         except SnapscopeError as unread:
             failed = f"{failed}; nor could the table be read: {unread}"
         raise self._unknown(conf, "the change", failed)

@@ -312,7 +312,7 @@ def refuse_off(heads: Heads) -> None:
         raise Unsupported(
             ("The table sets gc.enabled = false: its files may also belong to another table, so nothing can expire."),
             path=heads.location,
-            remedy="Set gc.enabled = true only if no other table uses these files.",
+            remedy="Set gc.enabled = true only if no other table uses these files; in Nessie, use nessie-gc.",
         )
 
 

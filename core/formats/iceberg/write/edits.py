@@ -244,3 +244,9 @@ def has(found: Metadata, edit: SwapMetadata) -> bool:
     """Return whether everything that an edit removes is absent, and everything that it sets is present."""
     refs, removes = references(found), dict(edit.removes).keys() - dict(edit.sets).keys()
     return all(refs.get(path) == content for path, content in edit.sets) and not removes & refs.keys()
+
+
+def has_none(found: Metadata, before: Metadata, edit: SwapMetadata) -> bool:
+    """Return whether everything that an edit names is as it was before."""
+    now, then = references(found), references(before)
+    return all(now.get(path) == then.get(path) for path, _ in (*edit.removes, *edit.sets))
