@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +19,8 @@ import pyarrow.compute as pc
 from core import units, urls
 from core.errors import Conflict, Invalid, NotFound, Unsupported
 from core.formats import registry, table_format
+from core.formats.iceberg import locations as iceberg_locations
+from core.formats.paimon import locations as paimon_locations
 from core.formats.table_format import Examined, TableFormat
 from core.messages import Reason, counted
 from core.model import codes
@@ -64,7 +67,10 @@ class Table:
 
     @property
     def name(self) -> str:
-        return self.store.location.rsplit("/", 1)[-1]
+        """The table's name in its catalog, which may keep it in a directory of another name; else its directory's."""
+        is_in_catalog = iceberg_locations.is_name(self.location) or paimon_locations.is_name(self.location)
+        last = (self.location if is_in_catalog else self.store.location).rsplit("/", 1)[-1]
+        return unquote(last) if is_in_catalog else last
 
     def read_anew(self) -> Table:
         """The same table, whose history is made from its store alone: what a change is decided by."""

@@ -165,6 +165,14 @@ def test_nothing_that_metadata_names_is_imported(tmp_path: Path, key: str, monke
 
 
 @pytest.mark.slow
+def test_a_table_has_the_name_of_its_catalog(lake: Lake) -> None:
+    """Its directory keeps the old name when it is renamed, and many servers append something random."""
+    with lake.client() as client:
+        client.rename_table("shop.orders", "shop.new orders")
+    assert open_table("iceberg://lake/shop/new%20orders").name == "new orders"
+    assert lake.root.name == "orders"
+
+
 def test_tags_through_the_catalog(lake: Lake) -> None:
     table = open_table(NAME)
     old = lake.ids()
