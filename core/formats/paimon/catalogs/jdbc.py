@@ -21,7 +21,7 @@ from core import settings_file
 from core.credentials import masked
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats import catalog_answers
-from core.formats.paimon.catalogs import postgres
+from core.formats.paimon.catalogs import database_servers
 from core.messages import told
 from core.settings_file import NamedCatalog
 from core.storage.store import Store
@@ -90,11 +90,11 @@ def _rows(catalog: NamedCatalog, statement: str, values: Sequence[str]) -> list[
 
 def _answer(catalog: NamedCatalog, statement: str, values: Sequence[str]) -> list[Sequence[str]]:
     try:
-        if catalog.text("uri").startswith(postgres.SCHEME):
-            return postgres.rows(catalog, statement, values)
+        if server := database_servers.of(catalog.text("uri")):
+            return database_servers.rows(server, catalog, statement, values)
         with _opened(catalog) as database:
             return list(database.execute(statement, values))
-    except (sqlite3.Error, postgres.Failed) as error:
+    except (sqlite3.Error, database_servers.Failed) as error:
         raise Corrupt(
             "The database of the catalog {name} cannot be read: {error}.",
             name=catalog.name,
@@ -110,8 +110,8 @@ def _opened(catalog: NamedCatalog) -> Iterator[sqlite3.Connection]:
     found = _SQLITE.fullmatch(uri)
     if found is None:
         raise Unsupported(
-            "The catalog {name} is in a database that Snapscope cannot read; expected jdbc:sqlite:/PATH or "
-            "jdbc:postgresql://HOST:PORT/DATABASE.",
+            "The catalog {name} is in a database that Snapscope cannot read; expected jdbc:sqlite:/PATH, "
+            "jdbc:postgresql://HOST:PORT/DATABASE or jdbc:mysql://HOST:PORT/DATABASE.",
             name=catalog.name,
             path=uri,
             remedy=told("Open its warehouse without the catalog: {location}.", location=warehouse(catalog)),

@@ -142,7 +142,7 @@ def test_on_a_store_writers_lock_unless_they_are_told_not_to(lake: TableBuilder,
         ("jdbc:sqlite:{}/w", Corrupt),
         ("jdbc:sqlite:{}/text.db", Corrupt),
         ("jdbc:sqlite:{}/empty.db", Corrupt),
-        ("jdbc:mysql://host:3306/db", Unsupported),
+        ("jdbc:oracle:thin:@host:1521:db", Unsupported),
     ],
 )
 def test_a_database_that_cannot_be_read_is_an_error(
