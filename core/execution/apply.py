@@ -21,7 +21,7 @@ from core.execution.interpreter import Manner, Task, refuse_unready
 from core.execution.journal import Journal
 from core.execution.journal_watch import ON_SPARK
 from core.execution.metadata_swap import format_of
-from core.execution.table_lock import locked
+from core.execution.table_lock import carried_out, locked
 from core.messages import joined, sentences, told
 from core.model.effects import (
     DeleteIfEqual,
@@ -73,7 +73,8 @@ def apply(
     table = table.read_anew()
     how = Manner(settle_s, progress, waits, cancelled)
     if is_shared(plan.effects):
-        return _run(table, plan, journal, lambda _: None).carry_out(how)
+        with carried_out(run := journals.new_id()):
+            return _run(table, plan, journal, lambda _: None, run).carry_out(how)
     with locked(table.location):
         refuse_unfinished(table, journal)
         confirm = functools.partial(_confirm, table, plan)
@@ -81,8 +82,8 @@ def apply(
         return _run(table, plan, journal, confirm).carry_out(how)
 
 
-def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], None]) -> Task:
-    """Record a plan as a run in the journal, before its first effect."""
+def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], None], run: str = "") -> Task:
+    """Record a plan as a run in the journal, before its first effect. `run`: its id, if somebody holds its lock."""
     effects = tuple(_bound(table, plan, each) for each in plan.effects)
     refuse_unready(table, effects)
     frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
@@ -91,7 +92,7 @@ def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], 
     document |= {ON_SPARK: True} if table.on_spark else {}  # whoever resumes the run may need Spark, too
     if any(isinstance(each, SwapMetadata) for each in effects):
         document |= {journals.SENT: True}  # this run records that its commit was sent; those of older versions do not
-    run = journal.start(table.location, type(plan.change).__name__, document, plan.removes, frees)
+    run = journal.start(table.location, type(plan.change).__name__, document, plan.removes, frees, run)
     if all(kind == ObjectKind.METADATA for _, kind, _ in frees):  # the swap itself checks what must be unchanged
         confirm = lambda _: None  # noqa: E731
     return Task(
@@ -106,8 +107,13 @@ def _bound(table: Table, plan: Plan, effect: Effect) -> Effect:
 
 
 def refuse_unfinished(table: Table, journal: Journal) -> None:
-    """Raise `Conflict` if an earlier run on this table was interrupted: it must be resumed or undone first."""
+    """Raise `Conflict` if an earlier run on this table was interrupted: it must be resumed or undone first.
+
+    Also if it is still running, without the lock of the table.
+    """
     if unfinished := journal.open_run(table.location):
+        with carried_out(unfinished.id):
+            pass
         resume = recovery.how_to_resume(unfinished)
         raise Conflict(
             "Run {id} ({change_kind}) on this table has not finished ({state}).",

@@ -179,9 +179,10 @@ class Journal:
         plan: Mapping[str, Any],
         removes: Sequence[tuple[str, bytes]],
         frees: Sequence[tuple[str, str, int]],
+        run: str = "",
     ) -> str:
-        """Start a run and return its id. Everything is on disk when this returns."""
-        run = uuid.uuid4().hex[:12]
+        """Start a run and return its id, which may be given. Everything is on disk when this returns."""
+        run = run or new_id()
         who = _who()
         now = _now_ms()
         with self._open() as connection:
@@ -353,6 +354,11 @@ class Journal:
         for event in events:
             writer.writerow(map(harmless, [*list(event.values())[:4], json.dumps(event["detail"]), event["hash"]]))
         return out.getvalue()
+
+
+def new_id() -> str:
+    """Return an id for a run."""
+    return uuid.uuid4().hex[:12]
 
 
 def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Run:

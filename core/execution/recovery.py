@@ -18,7 +18,7 @@ from core.execution.grace_period import SETTLE_S, refuse_settle
 from core.execution.interpreter import Manner, Task
 from core.execution.journal import Journal, Run
 from core.execution.journal_watch import ON_SPARK, resuming
-from core.execution.table_lock import locked
+from core.execution.table_lock import carried_out, locked
 from core.messages import counted, told
 from core.table import Progress, Table
 
@@ -44,7 +44,7 @@ def resume(
     """
     journal = journal or Journal()
     refuse_settle(settle_s)
-    with locked(journal.run(run_id).table):
+    with locked(journal.run(run_id).table), carried_out(run_id):
         found = journal.run(run_id)
         if not found.is_open:
             raise Invalid(
@@ -62,7 +62,7 @@ def resume(
 def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | None = None) -> tuple[str, ...]:
     """Write back every reference of a run whose sweep has not started; return the paths restored or deleted again."""
     journal = journal or Journal()
-    with locked(journal.run(run_id).table):
+    with locked(journal.run(run_id).table), carried_out(run_id):
         found = journal.run(run_id)
         if not found.can_undo:
             why = told("it is finished") if not found.is_open else told("it has started to delete files")

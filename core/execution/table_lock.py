@@ -1,4 +1,5 @@
-"""One run per table at a time: a lock on a file in the state directory, released by the system when the process ends.
+"""One run per table at a time, and one process per run: locks on files in the state directory, released by the system
+when the process ends.
 
 Invariant: it is the system's own lock (`flock`), never the mere existence of a file. It works between the processes and
 threads of this machine that share a state directory: `SNAPSCOPE_STATE`, else this user's. Other users, other machines
@@ -12,8 +13,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from core.errors import Conflict, ErrorCode, Invalid
+from core.messages import told
 from core.paths import private_file, state_dir
 from core.urls import place
 
@@ -21,17 +24,32 @@ from core.urls import place
 @contextmanager
 def locked(table: str) -> Iterator[None]:
     """Hold the table's lock, however its location is spelled. Raises `Conflict` at once if it is held elsewhere."""
+    name = hashlib.sha256(place(table).encode()).hexdigest()[:24]
+    with _held(name, told("Another change to this table is running on this machine.")):
+        yield
+
+
+@contextmanager
+def carried_out(run: str) -> Iterator[None]:
+    """Hold the lock of one run. Raises `Conflict` at once if it is held elsewhere.
+
+    Some runs do not lock their table, and nobody may resume or undo one that is still running."""
+    with _held(run, told("Run {run} on this table is still running on this machine.", run=run)) as path:
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)  # nobody waits for it, and no other run has its id
+
+
+@contextmanager
+def _held(name: str, busy: str) -> Iterator[Path]:
     from filelock import FileLock, Timeout  # slow to import, and only changes need it
 
-    path = state_dir() / "locks" / f"{hashlib.sha256(place(table).encode()).hexdigest()[:24]}.lock"
+    path = state_dir() / "locks" / f"{name}.lock"
     try:
         held = FileLock(private_file(path), blocking=False, fallback_to_soft=False).acquire()
     except Timeout as error:
-        raise Conflict(
-            "Another change to this table is running on this machine.",
-            remedy="Wait until it has finished.",
-            code=ErrorCode.TABLE_LOCKED,
-        ) from error
+        raise Conflict(busy, remedy="Wait until it has finished.", code=ErrorCode.TABLE_LOCKED) from error
     except OSError as error:
         raise Invalid(
             "The state directory is not writable: {strerror}. Nothing is changed without it.",
@@ -40,4 +58,4 @@ def locked(table: str) -> Iterator[None]:
             remedy="Make it writable, or choose another one with SNAPSCOPE_STATE.",
         ) from error
     with held:
-        yield
+        yield path

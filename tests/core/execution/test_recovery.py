@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import Conflict, Corrupt, Invalid, NotFound, Unsupported
+from core.errors import Conflict, Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
 from core.execution import grace_period, recovery, table_lock
 from core.execution import journal as journals
 from core.execution.apply import apply
@@ -49,6 +49,30 @@ def test_what_is_cancelled_before_any_file_went_can_be_taken_back(table: TableBu
     recovery.undo(receipt.run, open_table=open_table)
     after = {path: path.read_bytes() for path in table.root.rglob("*") if path.is_file() and path.name != "EARLIEST"}
     assert after == before
+
+
+def test_nobody_recovers_what_is_still_running(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tag is made without the lock of the table, and its files may be checked for minutes."""
+    opened, real, told = open_table(str(table.root)), Table.missing_files, list[SnapscopeError]()
+
+    def meanwhile(*args: object) -> list[str]:
+        (run,) = Journal().runs()
+        for recover in (recovery.undo, recovery.resume):
+            with pytest.raises(Conflict, match="is still running on this machine") as refused:
+                recover(run.id, open_table=open_table)
+            told.append(refused.value)
+        with pytest.raises(Conflict, match="is still running on this machine") as refused:
+            apply(opened, opened.preview(EXPIRE, NOW), settle_s=0)
+        told.append(refused.value)
+        return real(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Table, "missing_files", meanwhile)
+    receipt = apply(opened, opened.preview(CreateTag("mine", verified=True), NOW), settle_s=0)
+    assert {(each.code, each.remedy) for each in told} == {(ErrorCode.TABLE_LOCKED, "Wait until it has finished.")}
+    assert (table.root / "tag/tag-mine").is_file()
+    assert [each["what"] for each in Journal().events(receipt.run)] == ["started", "done"]
+    monkeypatch.undo()
+    apply(opened, opened.preview(EXPIRE, NOW), settle_s=0)
 
 
 def cancelled_in_its_sweep(table: TableBuilder) -> str:

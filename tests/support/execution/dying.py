@@ -120,9 +120,10 @@ class MortalJournal(Journal):
         plan: Mapping[str, Any],
         removes: Sequence[tuple[str, bytes]],
         frees: Sequence[tuple[str, str, int]],
+        run: str = "",
     ) -> str:
         self._effect("start")
-        run = super().start(table, change_kind, plan, removes, frees)
+        run = super().start(table, change_kind, plan, removes, frees, run)
         self._effect("started")
         return run
 
