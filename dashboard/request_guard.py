@@ -28,8 +28,18 @@ TOKEN = b"token"
 READS = ("GET", "HEAD")
 OWN_SITES = (b"same-origin", b"none")  # `none`: typed, bookmarked or opened from another program
 _AS_IT_IS = "%/:@!$&'()*+,;=~-._?"
+_OWN_ONLY = b"; ".join(
+    [
+        b"frame-ancestors 'none'",
+        b"object-src 'none'",
+        b"base-uri 'self'",
+        *(kind + b"-src 'self' data: blob:" for kind in (b"img", b"media", b"font", b"frame")),
+    ]
+)
+"""A name in a table may be Markdown for a picture on another server; no page loads it."""
+
 _BEFORE_EACH = (
-    (b"content-security-policy", b"frame-ancestors 'none'"),
+    (b"content-security-policy", _OWN_ONLY),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),

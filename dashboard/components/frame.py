@@ -226,7 +226,7 @@ def find_table(place: UrlState) -> OpenedTable:
         else:
             listing = open_warehouse(place)
             ref = listing.tables[0]
-        heads = loading.heads(ref, QUIET_S, lambda: tell(slot, "opening", words.opening(ref.title)))
+        heads = loading.heads(ref, QUIET_S, lambda: tell(slot, "opening", words.opening(places.inline(ref.title))))
     finally:
         slot.empty()
         command_palette.fill(place, heads)

@@ -114,7 +114,8 @@ def test_every_answer_forbids_frames_and_referrers() -> None:
     for headers in ([], [("host", OWN[0])], [("host", OWN[0]), ("cookie", COOKIE)], [("host", "evil.example:8501")]):
         for query in ("", f"token={SECRET}"):
             found = ask(headers, query=query)
-            assert "frame-ancestors 'none'" in found.all("content-security-policy")
+            said = found.all("content-security-policy")[-1]
+            assert {"frame-ancestors 'none'", "img-src 'self' data: blob:"} <= set(said.split("; "))
             assert found.all("x-frame-options") == ["DENY"]
             assert found.all("referrer-policy") == ["no-referrer"]
             assert found.all("cross-origin-opener-policy") == ["same-origin"]

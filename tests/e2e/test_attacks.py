@@ -459,6 +459,17 @@ def test_a_link_makes_the_server_call_nobody_until_it_is_clicked(served: Served,
         served.calls.asked.clear()
 
 
+def test_no_page_loads_a_picture_from_another_server(served: Served, owner: BrowserContext) -> None:
+    """Not even if a name in a table became markup."""
+    page = owner.new_page()
+    page.goto(served.base)
+    before = list(served.calls.asked)
+    load = "at => new Promise(done => { const i = new Image(); i.onload = i.onerror = e => done(e.type); i.src = at })"
+    assert page.evaluate(load, f"http://127.0.0.1:{served.calls.port}/picture.png") == "error"
+    assert page.evaluate(load, "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=") == "load"
+    assert served.calls.asked == before
+
+
 def test_whoever_may_can_switch_changes_on_and_plan(served: Served, owner: BrowserContext) -> None:
     """Return the effect of the attack, by target."""
     me = Reader(owner.new_page(), served.base, None).open("retention?table=shop.clicks&keep_max=12&keep_min=1")

@@ -25,6 +25,7 @@ from dashboard.components.changes import plan as plans
 from dashboard.components.frame import OpenedTable
 from dashboard.formatting import markup
 from dashboard.view_models import branches as texts
+from dashboard.view_models import table_tree
 
 Form = Callable[[Heads, Line], Change | None]
 
@@ -123,7 +124,7 @@ def _cut(heads: Heads, _: Line) -> Change | None:
 
 
 def _return(heads: Heads, line: Line) -> Change | None:
-    label = words.rollback_point(line.branch)
+    label = words.rollback_point(table_tree.inline(line.branch))
     picked = version_picker.pick(label, heads, key="branches.rollback.point", line=line, width=inputs.WIDE)
     destructive = st.checkbox(
         words.ROLLBACK_DESTROYS, key="branches.rollback.destroys", help=words.ROLLBACK_DESTROYS_HELP

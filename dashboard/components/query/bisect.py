@@ -198,7 +198,8 @@ def _answer(opened: OpenedTable, found: Found) -> None:
     if first is not None:
         _links(found, first)
     _table(opened, probes)
-    st.caption(words.bisect_stat(len(found.probes), len(found.places), found.branch, found.seconds))
+    branch = table_tree.inline(found.branch)
+    st.caption(words.bisect_stat(len(found.probes), len(found.places), branch, found.seconds))
 
 
 def _headline(opened: OpenedTable, found: Found, first: Candidate | None, last: Candidate | None) -> str:
