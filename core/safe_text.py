@@ -2,8 +2,9 @@
 
 Invariants:
 - A shortened display says how long the text is. A download is complete.
-- No text in a CSV is a formula: no value, no name, and no part of one after a semicolon, tab or line break at which a
-  spreadsheet may split. Numbers stay numbers.
+- No text in a CSV of the dashboard or the audit is a formula: no value, no name, and no part of one after a semicolon,
+  tab or line break at which a spreadsheet may split. Numbers stay numbers. `-o csv` is for programs, and has texts as
+  they are.
 """
 
 from __future__ import annotations

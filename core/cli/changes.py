@@ -9,7 +9,7 @@ from core.catalog import list_tables
 from core.cli import on_spark, reports, running
 from core.cli import text as texts
 from core.cli.arguments import Args
-from core.cli.output import UNREAD, grid, say
+from core.cli.output import UNREAD, grid, paragraph, say
 from core.errors import Invalid, SnapscopeError
 from core.execution import journal_versions
 from core.execution import protect as protecting
@@ -171,7 +171,7 @@ def orphans(args: Args) -> Answer:
 
 def _of_orphans(shown: Plan) -> str:
     rows = [(each["path"], each["kind"], size(each["bytes"])) for each in shown.frees.to_pylist()]
-    return "\n".join(
+    return paragraph(
         [
             shown.headline,
             grid(("path", "kind", "bytes"), rows),

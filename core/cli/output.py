@@ -50,12 +50,15 @@ def show(found: Any, text: str, form: str, rows: str = "") -> None:
 
 
 def document(found: Any) -> None:
-    """Print one document on one line, in ASCII where the terminal does not support Unicode."""
+    """Print one document on one line, in ASCII where the terminal does not support Unicode; control characters never
+    as such."""
     is_ascii = "utf" not in (sys.stdout.encoding or "").lower()
     try:
         line = json.dumps(found, ensure_ascii=is_ascii, default=value_text, allow_nan=False)
     except ValueError:
         line = json.dumps(_finite(found), ensure_ascii=is_ascii, default=value_text, allow_nan=False)
+    if not line.isprintable():
+        line = "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in line)
     say(line, is_data=True)
 
 
@@ -124,7 +127,9 @@ def say(text: str, stream: TextIO | None = None, *, is_data: bool = False) -> No
     """Print text, escaping what the terminal cannot show; text that is not data is coloured on a terminal."""
     stream = stream or sys.stdout
     encoding = stream.encoding or "utf-8"
-    shown = text if is_data else "\n".join(printable(line.removeprefix(HEADING)) for line in text.split("\n"))
+    shown = text
+    if not is_data or stream.isatty():  # a program gets data as it is
+        shown = "\n".join(printable(line.removeprefix(HEADING)) for line in text.split("\n"))
     shown = shown.encode(encoding, "backslashreplace").decode(encoding)
     if is_data or not shows_colours(stream):
         print(shown, file=stream)
@@ -145,9 +150,19 @@ def _colour(lines: Iterable[tuple[str, bool]], stream: TextIO) -> None:
         console.print(written)
 
 
+def one_line(text: str) -> str:
+    """Escape line breaks, too: a name with one must not look like another line of an answer."""
+    return printable(text).replace("\n", "\\n")
+
+
+def paragraph(lines: Iterable[str]) -> str:
+    """Join lines and grids."""
+    return "\n".join(each if each.startswith(HEADING) else one_line(each) for each in lines)
+
+
 def grid(header: tuple[str, ...], rows: Iterable[Sequence[str]]) -> str:
     """Columns as wide as needed; numbers are right-aligned."""
-    cells = [tuple(printable(cell).replace("\n", "\\n") for cell in row) for row in rows]
+    cells = [tuple(map(one_line, row)) for row in rows]
     widths = [max(len(row[index]) for row in (header, *cells)) for index in range(len(header))]
     columns = [[row[at] for row in cells] for at in range(len(header))]
     right = [any(column) and all(map(_NUMBER.fullmatch, column)) for column in columns]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from core.cli.output import grid, number
+from core.cli.output import grid, number, paragraph
 from core.execution.delete_files import Receipt
 from core.messages import Reason, sentences
 from core.model.effects import Effect, steps
@@ -44,7 +44,7 @@ def of_plan(plan: Plan, native: Sequence[Reason] = (), coming: Forecast | None =
     lines += [f"Compared with the engine: {sentence}" for sentence in native]
     lines += of_forecast(coming) if coming is not None else []
     lines.append(f"Plan {plan.fingerprint[:16]}")
-    return "\n".join(lines)
+    return paragraph(lines)
 
 
 def of_effects(effects: Sequence[Effect]) -> list[str]:
@@ -62,7 +62,8 @@ def _verdicts(plan: Plan) -> list[tuple[str, str, str]]:
 
     for (said, reasons), alike in itertools.groupby(plan.points, key=lambda each: (fate(each), each.reasons)):
         names = [each.point for each in alike]
-        shown = names if len(names) < ALIKE else [f"{names[0]} … {names[-1]} ({len(names)} snapshots)"]
+        what = "snapshots" if all(name.rpartition("/")[2].isdigit() for name in names) else "snapshots and tags"
+        shown = names if len(names) < ALIKE else [f"{names[0]} … {names[-1]} ({len(names)} {what})"]
         rows += [(name, said, "; ".join(sentences(reasons))) for name in shown]
     return rows
 
@@ -80,7 +81,7 @@ def of_receipt(receipt: Receipt) -> str:
     lines += [f"Kept back: {path}: {why}" for path, why in receipt.kept_back[:SHOWN]]
     if len(receipt.kept_back) > SHOWN:
         lines.append(f"… and {len(receipt.kept_back) - SHOWN} more; `snapscope audit --run {receipt.run}` lists all.")
-    return "\n".join([*lines, *sentences(receipt.notes), *sentences(receipt.problems)])
+    return paragraph([*lines, *sentences(receipt.notes), *sentences(receipt.problems)])
 
 
 def _fate(receipt: Receipt) -> str:

@@ -162,6 +162,37 @@ def test_colours_are_for_terminals_that_want_them(
     assert output.HEADING not in shown
 
 
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "table"])
+def test_no_name_steers_the_terminal(table: TableBuilder, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "a\x1b[2J\x9b31m\x07"
+    table.tag(name)
+    shown = []
+    for stream in (Terminal(), io.StringIO()):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", stream)
+            patch.setenv("NO_COLOR", "1")
+            assert main(["tags", str(table.root), "-o", form]) == 0
+        shown.append(stream.getvalue())
+    assert not {"\x1b", "\x9b", "\x07"} & set(shown[0])
+    if form in ("json", "jsonl"):
+        found = json.loads(shown[0] if form == "json" else f"[{','.join(shown[0].splitlines())}]")
+        assert name in [each["tag_name"] for each in found]
+        assert shown[0] == shown[1]
+    if form == "csv":
+        assert name in shown[1], "a program gets it as it is"
+
+
+def test_a_name_with_a_line_break_is_no_other_line_of_a_plan(
+    table: TableBuilder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "old\ntag:gold  kept  not part of this change"
+    table.tag(name)
+    assert main(["plan", "delete-tag", str(table.root), "--name", name]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert not [line for line in said if line.startswith("tag:gold")]
+    assert [line for line in said if line.startswith("tag:old\\ntag:gold")]
+
+
 def test_an_answer_without_rows_has_its_columns_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
     output.show({"columns": ["a", "b"], "rows": []}, "", output.CSV, "rows")
     assert capsys.readouterr().out == "a,b\n"
