@@ -7,6 +7,7 @@ valid.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -119,8 +120,8 @@ def start(
         )
         port = int(listener.getsockname()[1])
     assert process.stdin is not None
-    process.stdin.write(f"{secret}\n".encode())
-    process.stdin.close()
+    with contextlib.suppress(BrokenPipeError), process.stdin:  # it may have ended: its exit status says so
+        process.stdin.write(f"{secret}\n".encode())
     return Serving(process, f"http://{ADDRESS}:{port}/?token={secret}")
 
 

@@ -296,6 +296,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if kind := kind_of(item.path):
             item.add_marker(kind)
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
     yield  # here pytest selects by markers and names
     run = chosen(items)
     if rest := [item for item in items if item not in run]:

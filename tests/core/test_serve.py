@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 from subprocess import PIPE
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,16 @@ def test_each_start_has_a_secret_of_its_own() -> None:
     started = [serve.start([], 0, program=["-c", ""]) for _ in range(3)]
     assert len({each.address.partition("token=")[2] for each in started}) == 3
     assert [each.process.wait(30) for each in started] == [0, 0, 0]
+
+
+def test_a_server_that_ends_before_it_knows_its_secret_has_an_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone(subprocess.Popen[bytes]):
+        def __init__(self, *words: Any, **how: Any) -> None:
+            super().__init__(*words, **how)
+            self.wait(30)
+
+    monkeypatch.setattr(subprocess, "Popen", Gone)
+    assert serve.start([], 0, program=["-c", "raise SystemExit(7)"]).process.wait(30) == 7
 
 
 def test_a_port_in_use_is_an_error_and_no_other_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
