@@ -10,6 +10,7 @@ import dataclasses
 
 from core.errors import Invalid
 from core.formats.paimon import retention
+from core.formats.paimon.options import resolved
 from core.formats.paimon.retention import UNBOUNDED
 from core.messages import counted, told
 from core.model.codes import Fault
@@ -31,7 +32,7 @@ def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expi
 
 def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
     options, count = line.options, len(line.snapshots)
-    if is_true(options.get("write-only")):
+    if is_true(resolved(options).get("write-only")):
         never = told("never at a commit: the table is write-only")
         return [Expiry(str(each.id), None, never) for each in line.snapshots]
     try:

@@ -31,6 +31,7 @@ from core.formats.paimon.file_paths import external_roots
 from core.formats.paimon.history import build as histories
 from core.formats.paimon.history.parts import PaimonInParts
 from core.formats.paimon.manifests import PaimonManifests
+from core.formats.paimon.options import resolved
 from core.formats.paimon.plan import (
     automatic_tags,
     effects,
@@ -260,9 +261,7 @@ class PaimonFormat(TableFormat):
 
     def may_be_empty(self, heads: Heads, deleted: Sequence[str]) -> Sequence[str]:
         """Return bucket directories if the table's options ask for it; partition directories are their parents."""
-        options = heads.main.options
-        asks = options.get("snapshot.clean-empty-directories") or options.get("snapshot.expire.clean-empty-directories")
-        if not is_true(asks):
+        if not is_true(resolved(heads.main.options).get("snapshot.clean-empty-directories")):
             return ()
         return sorted({path.rpartition("/")[0] for path in deleted if "/bucket-" in f"/{path}"}, reverse=True)
 

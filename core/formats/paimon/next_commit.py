@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from core.errors import SnapscopeError
 from core.formats.paimon.expiration_dates import first_seen
+from core.formats.paimon.options import resolved
 from core.formats.paimon.plan import expiry
 from core.formats.paimon.retention import keeps_changelogs, policy, seen_by_writers
 from core.messages import Reason, both, told
@@ -35,7 +36,7 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
     nothing was ever committed.
     """
     branch = line.branch
-    if is_true(line.options.get("write-only")) or not line.snapshots:
+    if is_true(resolved(line.options).get("write-only")) or not line.snapshots:
         return None
     try:
         asked = [(each, line if each.changelogs_only else seen_by_writers(line)) for each in _asked(line, now_ms)]

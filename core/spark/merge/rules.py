@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import Unsupported
+from core.formats.paimon.options import resolved
 from core.formats.paimon.types import PaimonType, parse
 from core.formats.paimon.ways_out import LEAVE_OUT, OWN_ENGINE
 from core.model.references import Schema
@@ -88,7 +89,7 @@ def merge_rule(schema: Schema, options: Mapping[str, str] | None = None) -> Merg
 
 def read_rule(schema: Schema, options: Mapping[str, str]) -> MergeRule:
     """As `merge_rule`, for reading: an unknown aggregate function only refuses the rows that it merges."""
-    said = options
+    said = resolved(options)
     engine = said.get("merge-engine", DEDUPLICATE).strip().lower()
     if engine not in (DEDUPLICATE, PARTIAL_UPDATE, AGGREGATION, FIRST_ROW):
         raise Unsupported("Snapscope does not know the merge engine '{engine}'.", engine=engine, remedy=OWN_ENGINE)
@@ -117,9 +118,7 @@ def read_rule(schema: Schema, options: Mapping[str, str]) -> MergeRule:
         columns=names,
         sequence=sequence,
         descending=said.get("sequence.field.sort-order", "ascending").strip().lower() == "descending",
-        ignore_delete=any(
-            is_on(said, f"{prefix}ignore-delete") for prefix in ("", "first-row.", "deduplicate.", "partial-update.")
-        ),
+        ignore_delete=is_on(said, "ignore-delete"),
         remove_on_delete=is_on(said, f"{engine}.remove-record-on-delete"),
         lookup=engine == FIRST_ROW
         or said.get("changelog-producer", "none").strip().lower() == "lookup"

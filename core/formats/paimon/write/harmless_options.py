@@ -44,6 +44,7 @@ _NAMES = frozenset(
     tag.create-time tag.creation-delay tag.creation-period tag.creation-period-duration tag.default-time-retained
     tag.num-retained-max tag.period-formatter tag.time-expire-enabled target-file-size write-buffer-for-append
     write-buffer-size write-buffer-spillable write-max-writers-to-spill write-only write.batch-memory write.batch-size
+    write.compaction-skip
     """.split()
 )
 

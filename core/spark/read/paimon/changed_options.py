@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from core.formats.paimon.options import resolved
 from core.messages import told
 from core.model.references import Heads, Schema
 
@@ -53,7 +54,7 @@ def elsewhere(heads: Heads, branch: str, snapshot_id: int) -> tuple[str, ...]:
             name=name,
             value=value,
         )
-        for name, value in sorted(line.options.items())
+        for name, value in sorted(resolved(line.options).items())
         if _POSITION.fullmatch(name) and not (name == "scan.mode" and value.lower() in _NEWEST)
     )
 
@@ -64,14 +65,12 @@ def decided(schema: Schema, heads: Heads, branch: str) -> list[tuple[str, str, s
     Each as (name, current value, value then).
     """
     line = heads.line(branch)
-    today = line.options if line is not None else {}
+    today, own = resolved(line.options if line is not None else {}), resolved(schema.options)
     names = sorted(
-        name
-        for name in {*today, *schema.options}
-        if _ELSEWHERE.fullmatch(name) or (schema.primary_keys and DECIDES.match(name))
+        name for name in {*today, *own} if _ELSEWHERE.fullmatch(name) or (schema.primary_keys and DECIDES.match(name))
     )
     return [
-        (name, today.get(name, told("not set")), schema.options.get(name, told("not set")))
+        (name, today.get(name, told("not set")), own.get(name, told("not set")))
         for name in names
-        if today.get(name) != schema.options.get(name)
+        if today.get(name) != own.get(name)
     ]

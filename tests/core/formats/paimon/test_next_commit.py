@@ -183,6 +183,9 @@ def test_booleans_are_read_whatever_their_case(tmp_path: Path, text: str) -> Non
     assert coming(tmp_path / "t") is None
     dates = expiries(open_table(str(tmp_path / "t")).heads(), NOW_MS)
     assert {each.words for each in dates.values()} == {"never at a commit: the table is write-only"}
+    table.schema(options=NEWEST_ALONE | {"write.compaction-skip": text})
+    assert coming(tmp_path / "t") is None
+    assert expiries(open_table(str(tmp_path / "t")).heads(), NOW_MS)["1"].words.endswith("the table is write-only")
     table.schema(options=NEWEST_ALONE | {"consumer.changelog-only": text, "changelog.num-retained.max": "9"})
     table.consumer("reader", 2)
     assert goes(tmp_path / "t") == ("1", "2", "3")

@@ -468,6 +468,11 @@ def test_a_retraction_that_the_engine_would_not_take_is_refused(options: Mapping
         ({}, [(1, 2, 3, None), (2, 3, 0, 7), (3, 4, 1, 1)]),
         ({"merge-engine": "first-row", "ignore-delete": "true"}, [(1, 0, 0, 5), (2, 1, 2, None), (3, 4, 1, 1)]),
         ({"merge-engine": "partial-update", "ignore-delete": "true"}, [(1, 0, 0, 5), (2, 3, 0, 7), (3, 4, 1, 1)]),
+        ({"deduplicate.ignore-delete": "true"}, [(1, 0, 0, 5), (2, 3, 0, 7), (3, 4, 1, 1)]),
+        (
+            {"deduplicate.ignore-delete": "true", "ignore-delete": "false"},
+            [(1, 2, 3, None), (2, 3, 0, 7), (3, 4, 1, 1)],
+        ),
         (
             {"merge-engine": "partial-update", "partial-update.remove-record-on-delete": "true"},
             [(1, 2, 3, None), (2, 3, 0, 7), (3, 4, 1, 1)],
