@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from core.catalog import list_tables
 from core.cli.arguments import Args
 from core.cli.output import UNREAD, grid, number
 from core.errors import SnapscopeError
-from core.model.references import Heads, Line
+from core.model.references import MAIN, Heads, Line
 from core.model.time_travel import in_words
 from core.reports import references_json as answers
 from core.table import Table, open_table
@@ -92,16 +93,17 @@ def _snapshots_of_all(heads: Heads, line: Line) -> Answer:
 
 
 def tags(args: Args) -> Answer:
-    heads, line = line_of(open_table(args.table), args.branch)
-    zone = "writer's clock" if heads.capabilities.tag_ends_are_wall_clock else "UTC"
-    retained = heads.retained(line)
+    table = open_table(args.table)
+    heads, line = line_of(table, args.branch)
+    retained, ends = heads.retained(line), table.format.expiries(heads, time.time_ns() // 1_000_000)
+    before = "" if line.branch == MAIN else f"branch:{line.branch}/"
     rows = [
         (
             tag.name,
             str(tag.snapshot.id),
             in_words(tag.snapshot.time_ms),
             "yes" if tag.snapshot.id in retained else "expired: kept only by tags",
-            f"{tag.expires:%Y-%m-%d %H:%M:%S} ({zone})" if tag.expires else "never",
+            ends[f"{before}tag:{tag.name}"].words,
         )
         for tag in line.tags
     ]

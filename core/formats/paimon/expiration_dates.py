@@ -7,10 +7,12 @@ the text says so. Tags expire by the writer's wall clock, and the tag file store
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from core.errors import Invalid
 from core.formats.paimon import retention
 from core.formats.paimon.options import resolved
+from core.formats.paimon.plan import automatic_tags
 from core.formats.paimon.retention import UNBOUNDED
 from core.messages import counted, told
 from core.model.codes import Fault
@@ -25,7 +27,7 @@ def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expi
     found: dict[str, Expiry] = {}
     for line in heads.lines:
         prefix = "" if line.branch == heads.main.branch else f"branch:{line.branch}/"
-        for expiry in (*_snapshots(line, now_ms, rules), *(_tag(tag) for tag in line.tags)):
+        for expiry in (*_snapshots(line, now_ms, rules), *_tags(line)):
             found[prefix + expiry.point] = dataclasses.replace(expiry, point=prefix + expiry.point)
     return found
 
@@ -87,12 +89,33 @@ def first_seen(line: Line) -> int:
     return next((each.id for each in line.snapshots if hint in (None, (each.id,))), -1)
 
 
-def _tag(tag: Tag) -> Expiry:
-    if tag.expires is None:
-        return Expiry(f"tag:{tag.name}", None, told("never automatically: it has no retention"))
-    moment = epoch_ms(tag.expires)
-    return Expiry(
-        f"tag:{tag.name}",
-        moment,
-        told("after {at} by the writers' clock (no zone)", at=f"{tag.expires:%Y-%m-%d %H:%M:%S}"),
-    )
+def _tags(line: Line) -> list[Expiry]:
+    try:
+        surplus = automatic_tags.surplus(line)
+    except Invalid as error:
+        unknown = told("cannot be determined: {why}", why=error.message.rstrip("."))
+        return [Expiry(f"tag:{tag.name}", None, unknown) for tag in line.tags]
+    return [_tag(tag, resolved(line.options), surplus.get(tag.name)) for tag in line.tags]
+
+
+def _tag(tag: Tag, options: Mapping[str, str], more: int | None) -> Expiry:
+    """Return when a tag expires. `more`: see `automatic_tags.surplus`; None: no limit on their number deletes it."""
+    is_batch = options.get(automatic_tags.MODE, "").lower() == "batch"
+    when = "when {count} more automatic tag exists", "when {count} more automatic tags exist"
+    if is_batch:
+        when = "when {count} more tag exists", "when {count} more tags exist"
+    counting = counted(more, *when) if more else told("at the next batch write")
+    is_write_only = is_true(options.get("write-only"))
+    is_counted = more is not None and (is_batch or not is_write_only)
+    moment_ms = None
+    if tag.expires is None and more is None:
+        words = told("never automatically: it has no retention")
+    elif is_write_only and not is_counted:
+        words = told("never at a commit: the table is write-only")
+    elif tag.expires is None or is_write_only or not is_true(options.get("tag.time-expire-enabled", "true")):
+        words = counting if is_counted else told("never at a commit: tag.time-expire-enabled is not true")
+    else:
+        moment_ms = epoch_ms(tag.expires)
+        words = told("after {at} by the writers' clock (no zone)", at=f"{tag.expires:%Y-%m-%d %H:%M:%S}")
+        words = told("{date}, or {count}", date=words, count=counting) if is_counted else words
+    return Expiry(f"tag:{tag.name}", moment_ms, words, is_counted and moment_ms is None)

@@ -128,6 +128,40 @@ def test_tags_go_by_their_own_time_and_branches_by_their_own_options(tmp_path: P
     assert "write-only" in found["branch:dev/1"].words
 
 
+AUTOMATIC = {"tag.automatic-creation": "watermark", "tag.num-retained-max": "2"}
+BATCH = {"tag.automatic-creation": "batch", "tag.num-retained-max": "1"}
+
+
+@pytest.mark.parametrize(
+    ("options", "ends", "lasts"),
+    [
+        ({}, "after 2026-01-02 00:00:00 by the writers' clock (no zone)", "never automatically: it has no retention"),
+        ({"write-only": "true"}, "never at a commit: the table is write-only", None),
+        ({"tag.time-expire-enabled": "false"}, "never at a commit: tag.time-expire-enabled is not true", None),
+        (AUTOMATIC, "after 2026-01-02 00:00:00 by the writers' clock (no zone)", "when 2 more automatic tags exist"),
+        ({**AUTOMATIC, "write-only": "true"}, *["never at a commit: the table is write-only"] * 2),
+        ({**AUTOMATIC, "tag.num-retained-max": "0"}, *["cannot be determined: tag.num-retained-max must be"] * 2),
+        (BATCH, "after 2026-01-02 00:00:00 by the writers' clock (no zone), or when 1 more tag exists",
+         "at the next batch write"),
+        ({**BATCH, "tag.time-expire-enabled": "false"}, "when 1 more tag exists", "at the next batch write"),
+    ],
+)  # fmt: skip
+def test_a_tag_goes_when_a_commit_deletes_it(
+    tmp_path: Path, options: dict[str, str], ends: str, lasts: str | None
+) -> None:
+    made = TableBuilder(tmp_path / "t", options=options)
+    for _ in range(3):
+        made.commit([made.file()])
+    made.tag("2025-12-31", 1)
+    made.tag("ends", 2, created=dt.datetime(2026, 1, 1), retained_s=86_400)
+    found = expiries(open_table(str(tmp_path / "t")).heads(), FAR)
+    assert found["tag:ends"].words.startswith(ends)
+    assert (found["tag:ends"].not_before_ms is None) is not ends.startswith("after")
+    last = found["tag:2025-12-31"]
+    assert last.words.startswith(lasts or "never automatically: it has no retention")
+    assert (last.not_before_ms, last.is_counted) == (None, "more" in last.words or "batch" in last.words)
+
+
 @pytest.mark.parametrize("tagged", [False, True])
 def test_a_file_lives_as_long_as_its_last_holder(tmp_path: Path, tagged: bool) -> None:
     made = TableBuilder(tmp_path / "t", options={"snapshot.num-retained.min": "1"})

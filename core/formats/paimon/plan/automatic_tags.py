@@ -10,13 +10,13 @@ import datetime as dt
 import re
 import zoneinfo
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.errors import Corrupt, Invalid, Unsupported
 from core.messages import Reason, told
 from core.model import codes
-from core.model.references import Line, Snapshot
+from core.model.references import Line, Snapshot, Tag
 from core.units import duration, is_true, parse_duration_ms, wall_clock
 
 MODE = "tag.automatic-creation"
@@ -26,6 +26,7 @@ _PERIODS_MS = {"daily": DAY_MS, "hourly": HOUR_MS, "two-hours": 2 * HOUR_MS}
 _FORMATTERS = ("with_dashes", "without_dashes", "without_dashes_and_spaces")
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
 _PERIOD = ("tag.creation-period", "tag.creation-period-duration", "tag.period-formatter")
+_LIMIT = "tag.num-retained-max"
 _UNHONOURED = {  # option -> values under which it has no effect
     "tag.callbacks": ("",),
     "tag.create-success-file": ("false",),
@@ -131,13 +132,7 @@ def rules(options: Mapping[str, str]) -> AutomaticTagRules | None:
         today = of_proposal(options)
         own, mode = {**options, **today}, "process-time"
         said = ", ".join(f"{key} = {value}" for key, value in today.items())
-        notes.append(
-            codes.NEVER_CAME(
-                create_time=CREATE_TIME,
-                create_interval=CREATE_INTERVAL,
-                said=said,
-            )
-        )
+        notes.append(codes.NEVER_CAME(create_time=CREATE_TIME, create_interval=CREATE_INTERVAL, said=said))
     if mode == "none":
         return None
     if mode not in ("process-time", "watermark", "batch"):
@@ -164,7 +159,7 @@ def rules(options: Mapping[str, str]) -> AutomaticTagRules | None:
             delay_ms=duration(delay_ms),
             period_ms=duration(period_ms),
         )
-    most = own.get("tag.num-retained-max")
+    most = own.get(_LIMIT)
     if most is not None and not (most.strip().isdecimal() and int(most) > 0):
         raise Invalid(
             "tag.num-retained-max must be at least 1, not {most!r}; otherwise no tag would be kept.", most=most
@@ -243,8 +238,7 @@ def refuse_second(line: Line, name: str, old: str | None, snapshot: Snapshot) ->
     """Raise `Invalid` if `name` would be a second automatic tag of one snapshot.
 
     The engine refuses to create such a tag, and its own tag creation fails if one exists."""
-    own = {key: line.options[key] for key in (MODE, *_PERIOD) if key in line.options}
-    of = rules(own)
+    of = _naming(line)
     if of is None or of.mode == "batch":
         return
     beside = [tag.name for tag in line.tags if tag.snapshot.id == snapshot.id and tag.name != old]
@@ -253,13 +247,29 @@ def refuse_second(line: Line, name: str, old: str | None, snapshot: Snapshot) ->
         _refuse_twins([*twins, name])
 
 
+def surplus(line: Line) -> dict[str, int]:
+    """Return the tags that the limit on their number deletes, with how many more have to be created for that.
+
+    0: the next batch write deletes the tag. Raises `Invalid` for an invalid option."""
+    of = _naming(line, _LIMIT, "tag.batch.customized-name")
+    if of is None or of.retained_max is None:
+        return {}
+    is_batch = of.mode == "batch"
+    counting = _oldest_first(line.tags) if is_batch else [tag for tag in line.tags if of.read(tag.name) is not None]
+    free = of.retained_max - len(counting)
+    going = [tag.name for tag in counting if not (is_batch and tag.name == of.batch_name)]
+    return {name: max(free + place, 0 if is_batch else 1) for place, name in enumerate(going, 1)}
+
+
+def _naming(line: Line, *further: str) -> AutomaticTagRules | None:
+    """Return the rules by which tags are automatic, with no other options than `further`."""
+    return rules({key: line.options[key] for key in (MODE, *_PERIOD, *further) if key in line.options})
+
+
 def unheeded(options: Mapping[str, str]) -> tuple[Reason, ...]:
     """Return a reason for each option that makes the engine do more than create a tag; nothing of that is done here."""
     return tuple(
-        codes.MORE_THAN_A_TAG(
-            key=key,
-            options=options[key],
-        )
+        codes.MORE_THAN_A_TAG(key=key, options=options[key])
         for key, nothing in _UNHONOURED.items()
         if options.get(key, nothing[0]).lower() not in nothing
     )
@@ -292,9 +302,7 @@ def _periodic(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
             [gone] = own.pop(oldest)
             names.discard(gone)
             if made.pop(gone, None) is None:
-                drops[gone] = codes.BEYOND_AUTOMATIC(
-                    retained_max=of.retained_max,
-                )
+                drops[gone] = codes.BEYOND_AUTOMATIC(retained_max=of.retained_max)
     return AutomaticTagsDue(tuple(made.items()), drops=drops, after=after)
 
 
@@ -319,19 +327,18 @@ def _batch(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
     old = there.get(name)
     is_new = old is None
     is_other = old is not None and (old.id, old.time_ms) != (latest.id, latest.time_ms)
-    beside = sorted(
-        (tag for tag in line.tags if tag.name != name),
-        key=lambda tag: (tag.snapshot.id, tag.created is not None, tag.created, tag.name),
-    )
-    surplus = 0 if of.retained_max is None else max(len(beside) + 1 - of.retained_max, 0)
-    why = codes.BEYOND_BATCH(
-        retained_max=of.retained_max,
-    )
+    beside = [tag for tag in _oldest_first(line.tags) if tag.name != name]
+    over = 0 if of.retained_max is None else max(len(beside) + 1 - of.retained_max, 0)
+    why = codes.BEYOND_BATCH(retained_max=of.retained_max)
     return AutomaticTagsDue(
         ((name, latest.id),) if is_new else (),
         ((name, latest.id),) if is_other else (),
-        {tag.name: why for tag in beside[:surplus]},
+        {tag.name: why for tag in beside[:over]},
     )
+
+
+def _oldest_first(tags: Sequence[Tag]) -> list[Tag]:
+    return sorted(tags, key=lambda tag: (tag.snapshot.id, tag.created is not None, tag.created, tag.name))
 
 
 def _period(options: Mapping[str, str]) -> tuple[int, str]:

@@ -3,6 +3,7 @@ tests/interop/test_autotag.py."""
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import re
 
@@ -12,7 +13,7 @@ from core.errors import Corrupt, Invalid, Unsupported
 from core.formats.paimon.plan import automatic_tags
 from core.formats.paimon.plan.automatic_tags import AutomaticTagRules
 from core.formats.paimon.write import harmless_options as options
-from core.model.references import Line, Problem, Snapshot, Tag, Unreadable
+from core.model.references import Line, Problem, Schema, Snapshot, Tag, Unreadable
 
 HOUR, DAY = 3_600_000, 86_400_000
 BASE = 1_789_948_800_000  # 2026-09-21T00:00:00Z
@@ -41,6 +42,18 @@ def test_the_first_commit_is_tagged_at_once_and_then_the_first_after_each_period
     assert due.creates == (("2026-09-20", 1), ("2026-09-21", 3))
     assert due.after == dt.datetime(2026, 9, 22)
     assert automatic_tags.due(rules(), line()).creates == ()
+
+
+def test_the_oldest_automatic_tags_go_when_there_are_more() -> None:
+    """As the engine did with a limit of 2: the next period's tag replaced the oldest one."""
+    options = {"tag.automatic-creation": "watermark", "tag.num-retained-max": "2"}
+    tags = {"2026-09-20": 1, "mine": 1, "2026-09-21": 2}
+    on = dataclasses.replace(line(BASE, BASE, tags=tags), schemas={0: Schema(0, (), (), (), options, 0)})
+    assert automatic_tags.surplus(on) == {"2026-09-20": 1, "2026-09-21": 2}
+    assert automatic_tags.surplus(line(BASE, BASE, tags=tags)) == {}
+    batch = {**options, "tag.automatic-creation": "batch", "tag.batch.customized-name": "mine"}
+    on = dataclasses.replace(on, schemas={0: Schema(0, (), (), (), batch, 0)})
+    assert automatic_tags.surplus(on) == {"2026-09-20": 0, "2026-09-21": 1}
 
 
 def test_the_next_dates_are_told_and_what_is_overdue_comes_with_the_next_commit() -> None:
