@@ -42,9 +42,13 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
     except Invalid as error:  # options that contradict themselves hide nothing else
         unknown = told("cannot be determined: {why}", why=error.message.rstrip("."))
         return [Expiry(str(each.id), None, unknown) for each in line.snapshots]
+    if policy.most_per_run < 1:
+        never = told("never at a commit: {option} is {most}", option=retention.LIMIT, most=policy.most_per_run)
+        return [Expiry(str(each.id), None, never) for each in line.snapshots]
     retained_ms = now_ms - policy.threshold_ms
     holds = retention.heeds_consumers(options, rules)
     found, not_before, seen = [], 0, first_seen(line)
+    unseen, is_late = sum(each.id < seen for each in line.snapshots), False
     for index, each in enumerate(line.snapshots):
         # `more`: commits until the count no longer keeps it. `most`: commits until it expires whatever its age.
         more = index - count + policy.retain_min + 1
@@ -55,15 +59,18 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
             more = max(more, min(2, most)) if index + 1 == count else more
         if most > 1:
             not_before = max(not_before, judged_ms + retained_ms)
+        is_old, runs = not_before <= now_ms, (index - unseen) // policy.most_per_run + 1
+        is_late = is_late or (is_old and runs > 1)  # more are due than one commit expires
+        most, more = max(most, runs), max(more, runs) if is_late or more > 1 else more
         blocking = next((other.name for other in line.consumers if holds and other.next_snapshot <= each.id), None)
         any_age = ", or after {count} more commit at any age", ", or after {count} more commits at any age"
         limit = counted(most, *any_age)
         limit = limit if policy.retain_max < UNBOUNDED else told("")
-        is_old, when = not_before <= now_ms, None if more > 1 or blocking is not None else not_before
+        when = None if more > 1 or blocking is not None else not_before
         is_counted = each.id >= seen and blocking is None and more > 1
         if each.id < seen:
-            unseen = "never at a commit: Paimon does not see it, because snapshot/EARLIEST points to snapshot {id}"
-            when, words = None, told(unseen, id=seen)
+            hidden = "never at a commit: Paimon does not see it, because snapshot/EARLIEST points to snapshot {id}"
+            when, words = None, told(hidden, id=seen)
         elif blocking is not None:
             words = told("never while consumer {name} still has to read it", name=blocking)
         elif is_counted:
@@ -74,6 +81,8 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
             words = told("at the next commit")
         else:
             words = told("at the first commit after {at}{limit}", at=in_words(not_before), limit=limit)
+            if runs > 1:
+                words = told("{words}; one commit expires at most {count}", words=words, count=policy.most_per_run)
         found.append(Expiry(str(each.id), when, words, is_counted))
     return found
 

@@ -25,7 +25,6 @@ from core.model.references import Heads, HolderKind, Line, Tag
 from core.units import is_true
 
 Deletion = Callable[[Plan, History, Heads], tuple[tuple[Reason, ...], dict[str, list[str]]]]
-RUN_LIMIT = 50  # default of `snapshot.expire.limit`
 _LOOKED_AT = 1_000  # lost files of a version by which its tag is chosen
 
 
@@ -80,7 +79,7 @@ def _astray(line: Line, beside: Iterable[Reason]) -> Reason | None:
 def _asked(line: Line, now_ms: int) -> list[Expire]:
     """Return the expiries of a writer: it counts its own new snapshot, and expires no more than its limit at a time."""
     own = policy(line.options, now_ms)
-    most = None if own.is_own_limit else RUN_LIMIT
+    most = None if own.is_own_limit else own.most_per_run
     asked = Expire(
         branch=line.branch,
         retain_max=max(own.retain_max - 1, 1),

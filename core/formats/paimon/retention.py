@@ -42,6 +42,12 @@ class Policy:
     is_own_limit: bool = False  # `max_deletes` is the table's `snapshot.expire.limit`; below 1, nothing expires
 
     @property
+    def most_per_run(self) -> int:
+        """How many expire in one run of the engine; below 1, none."""
+        own = self.max_deletes if self.is_own_limit else None
+        return _RUN_LIMIT[self.rules] if own is None else own
+
+    @property
     def limit(self) -> Reason:
         """The verdict on what `max_deletes` keeps for a later run."""
         return (codes.EXPIRE_LIMIT if self.is_own_limit else codes.MAX_DELETES)(most=self.max_deletes)
@@ -328,5 +334,4 @@ def lost_jobs(line: Line, goes: Sequence[int]) -> list[Reason]:
 
 def engine_runs(going: int, rule: Policy) -> int:
     """Return how many runs of the engine this many snapshots take; 0 if the table's own limit lets none expire."""
-    limit = rule.max_deletes if rule.is_own_limit and rule.max_deletes is not None else _RUN_LIMIT[rule.rules]
-    return -(-going // limit) if limit > 0 else 0
+    return -(-going // rule.most_per_run) if rule.most_per_run > 0 else 0

@@ -97,6 +97,43 @@ def test_each_goes_when_it_is_said_to(
         assert number not in left_after(heads, commits if "not before" in told.words else [NOW] * more, rules)
 
 
+@tries(200)
+@given(
+    ages=st.lists(st.integers(0, 5 * HOUR), min_size=1, max_size=9),
+    least=st.integers(1, 4),
+    beyond=st.none() | st.integers(0, 4),
+    limit=st.integers(1, 4),
+    rules=st.sampled_from(list(RULES)),
+)
+@example([5 * HOUR] * 12, 1, 1, 5, "newest")  # the engine left 6 to 13 after the next commit
+def test_a_commit_expires_no_more_than_its_limit(
+    ages: list[int], least: int, beyond: int | None, limit: int, rules: str
+) -> None:
+    options = {"snapshot.num-retained.min": str(least), "snapshot.time-retained": "2 h"}
+    options |= {"snapshot.expire.limit": str(limit)}
+    if beyond is not None:
+        options["snapshot.num-retained.max"] = str(least + beyond)
+    heads = table([NOW - age for age in sorted(ages, reverse=True)], options)
+    for point, told in expiries(heads, NOW, rules).items():
+        number, more = int(point), more_commits(r"^after (\d+) more commits?", told) or 1
+        assert told.is_counted is (more > 1)
+        commits = [FAR + 9 * HOUR * commit for commit in range(more)]
+        assert number in left_after(heads, commits[:-1], rules)
+        if "one commit expires at most" not in told.words:
+            assert number not in left_after(heads, commits, rules)
+
+
+@pytest.mark.parametrize(("rules", "most"), [("newest", 50), ("1.x", 50), ("0.9", 10)])
+def test_the_engine_has_a_limit_of_its_own(rules: str, most: int) -> None:
+    found = expiries(table([NOW - 9 * HOUR] * 60, {"snapshot.num-retained.min": "1"}), NOW, rules)
+    assert (found[str(most)].words, found[str(most + 1)].words) == ("at the next commit", "after 2 more commits")
+    heads = table([NOW] * 70, {"snapshot.num-retained.min": "1"})
+    assert expiries(heads, NOW, rules)["69"].words.endswith(f" UTC; one commit expires at most {most}")
+    assert expiries(heads, NOW, rules)[str(most)].words.endswith(" UTC")
+    heads = table([NOW - 9 * HOUR] * 60, {"snapshot.expire.limit": "0"})
+    assert expiries(heads, NOW, rules)["1"].words == "never at a commit: snapshot.expire.limit is 0"
+
+
 def test_writers_that_only_write_expire_nothing() -> None:
     found = expiries(table([NOW, NOW], {"write-only": "true"}), NOW)
     assert {each.not_before_ms for each in found.values()} == {None}
