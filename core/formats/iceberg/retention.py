@@ -27,6 +27,11 @@ FOREVER_MS = 2**63 - 1
 PREVIOUS_MAX, DELETE_OLD = "write.metadata.previous-versions-max", "write.metadata.delete-after-commit.enabled"
 
 
+def is_off(properties: Mapping[str, str]) -> bool:
+    """Return whether the table rejects every expiry, because its files may belong to other tables too."""
+    return properties.get("gc.enabled", "true").lower() != "true"
+
+
 def max_ref_age_ms(ref: Ref, properties: Mapping[str, str]) -> int | None:
     """Return the maximum age of a ref's snapshot in milliseconds before the ref expires; None = unlimited."""
     if ref.name == MAIN:

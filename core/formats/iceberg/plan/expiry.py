@@ -308,7 +308,7 @@ def _expire(heads: Heads, change: Expire, now_ms: int) -> RefVerdicts:
 
 
 def refuse_off(heads: Heads) -> None:
-    if heads.main.options.get("gc.enabled", "true").lower() != "true":
+    if retention.is_off(heads.main.options):
         raise Unsupported(
             ("The table sets gc.enabled = false: its files may also belong to another table, so nothing can expire."),
             path=heads.location,

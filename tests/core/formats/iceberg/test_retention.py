@@ -13,7 +13,7 @@ from core.formats.iceberg import expiration_dates, retention
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.retention import ExpiryOptions, judge
 from core.model import codes
-from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
+from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot, Tag
 
 NOW = 1_000
 
@@ -152,21 +152,48 @@ def test_the_log_is_cleared_up_to_a_gap() -> None:
     assert retention.trimmed(((1, 1),), set()) == ()
 
 
+def ends(
+    line: Mapping[int, Snapshot], refs: Sequence[Ref], properties: Mapping[str, str], tags: Sequence[Tag] = ()
+) -> dict[str, tuple[int | None, str, bool]]:
+    schema = Schema(0, (), (), (), properties, 0)
+    main = Line(MAIN, tuple(line.values()), tuple(tags), (), (), {0: schema}, current_schema=0)
+    return expiration_dates.ends(Heads("t", ICEBERG, (main,), {}, tuple(refs), ()), NOW)
+
+
 @given(st.data())
 def test_the_day_a_snapshot_goes_is_the_day_an_expiry_takes_it(data: st.DataObject) -> None:
-    """Where a date is told: not taken until then, taken after it, as long as no ref ends before."""
+    """Where a date is told: not taken until then, taken after it."""
     snapshots, given_refs, properties = data.draw(tables())
-    properties.pop("history.expire.max-ref-age-ms", None)
-    lasting = [Ref(ref.name, ref.is_branch, ref.snapshot_id, ref.min_snapshots, ref.max_snapshot_age_ms)
-               for ref in given_refs if ref.snapshot_id in snapshots]  # fmt: skip
-    schema = Schema(0, (), (), (), properties, 0)
-    line = Line(MAIN, tuple(snapshots.values()), (), (), (), {0: schema}, current_schema=0)
-    heads = Heads("t", ICEBERG, (line,), {}, tuple(lasting), ())
-    for point, (until_ms, words, _) in expiration_dates.ends(heads, NOW).items():
+    for point, (until_ms, words, _) in ends(snapshots, given_refs, properties).items():
         assert words
         if until_ms is None:
-            kept = judge(snapshots, lasting, properties, ExpiryOptions(10**15))
+            kept = judge(snapshots, given_refs, properties, ExpiryOptions(10**15))
             assert int(point) not in kept.goes
             continue
-        assert int(point) not in judge(snapshots, lasting, properties, ExpiryOptions(until_ms)).goes
-        assert int(point) in judge(snapshots, lasting, properties, ExpiryOptions(until_ms + 1)).goes
+        assert int(point) not in judge(snapshots, given_refs, properties, ExpiryOptions(until_ms)).goes
+        assert int(point) in judge(snapshots, given_refs, properties, ExpiryOptions(until_ms + 1)).goes
+
+
+def test_a_ref_that_ends_by_its_age_keeps_nothing_longer() -> None:
+    """The engine removed the branch's snapshots, and the tag's, without any commit."""
+    line = {number: snapshot(number, number - 1 or None, 100 * number) for number in range(1, 5)}
+    refs = [Ref(MAIN, True, 1), Ref("dev", True, 3, 5, None, 5_000), Ref("v1", False, 4, None, None, 7_000)]
+    found = ends(line, refs, {"history.expire.max-snapshot-age-ms": "1"})
+    assert found["1"] == (None, "never while main points to it", False)
+    when = "at the first expiry after 1970-01-01 00:00:05.300 UTC, if dev has no new commit; "
+    assert [found[each][0] for each in "234"] == [5_300, 5_300, 7_400]
+    assert all(found[each][1].startswith(when) for each in "23")
+    assert found["4"][1].startswith("at the first expiry after 1970-01-01 00:00:07.400 UTC; ")
+    both = [*refs, Ref("v2", False, 3), Ref("main2", True, 3, 2)]
+    found = ends(line, both, {"history.expire.max-snapshot-age-ms": "1"})
+    assert found["3"] == (None, "never while v2, main2 point to it", False)
+    assert found["2"][1].startswith("after 1 more commit on main2, not before 1970-01-01 00:00:05.300 UTC")
+
+
+def test_nothing_expires_where_the_table_rejects_it() -> None:
+    line = {number: snapshot(number, number - 1 or None, 100 * number) for number in range(1, 3)}
+    refs, tag = [Ref(MAIN, True, 2), Ref("v1", False, 1, None, None, 1)], Tag("v1", line[1], None, None, 101)
+    assert ends(line, refs, {}, [tag])["tag:v1"][0] == 101
+    found = ends(line, refs, {"gc.enabled": "false"}, [tag])
+    assert list(found) == ["1", "2", "tag:v1"]
+    assert set(found.values()) == {(None, "never: the table sets gc.enabled = false", False)}
