@@ -6,7 +6,6 @@ list.
 
 from __future__ import annotations
 
-import datetime as dt
 import struct
 import uuid
 from collections.abc import Mapping
@@ -39,7 +38,7 @@ STATS = (
     avro.AvroColumn("upper", (2, 128), _BOUNDS, required=False),
 )
 _STATUS = ("existing", "added", "removed")
-_EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())
+_NO_BOUNDS = ("geometry", "geography", "variant")  # theirs are boxes and objects, not a minimum and a maximum
 _NUMBERS = {"float": "<f", "double": "<d", "int": "<i", "long": "<q"}
 
 
@@ -127,7 +126,8 @@ def statistics(
 def bound(stored: bytes, of: IcebergType) -> Any:
     """Decode a bound in the single-value serialization (specification, "Appendix D").
 
-    Raises ValueError or struct.error for bytes that are not of this type. Bytes of a type that was widened since are
+    Nanoseconds are truncated to microseconds. None for a type without a minimum and a maximum. Raises ValueError,
+    OverflowError or struct.error for bytes that are not of this type. Bytes of a type that was widened since are
     accepted.
     """
     match of.root:
@@ -137,16 +137,17 @@ def bound(stored: bytes, of: IcebergType) -> Any:
             narrow = {"long": "int", "double": "float"}.get(of.root, of.root)
             return struct.unpack(_NUMBERS[narrow if len(stored) == 4 else of.root], stored)[0]
         case "date":
-            return _EPOCH.date() + dt.timedelta(days=struct.unpack("<i", stored)[0])
-        case "timestamp" | "timestamptz":
-            moment = _EPOCH + dt.timedelta(microseconds=struct.unpack("<q", stored)[0])
-            return moment if of.root == "timestamp" else moment.replace(tzinfo=dt.UTC)
+            return types.spelled(str(struct.unpack("<i", stored)[0]), of)
+        case "time" | "timestamp" | "timestamptz" | "timestamp_ns" | "timestamptz_ns":
+            return types.spelled(str(struct.unpack("<q", stored)[0]), of)
         case "decimal":
             return decimals.number(int.from_bytes(stored, "big", signed=True), of.scale)
         case "uuid":
             return uuid.UUID(bytes=stored)
         case "string":
             return stored.decode("utf-8", "replace")  # truncation may split a character
+        case root if root in _NO_BOUNDS:
+            return None
         case _:
             return stored
 

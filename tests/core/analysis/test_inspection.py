@@ -195,6 +195,14 @@ def test_texts_go_by_their_bytes_and_nan_is_above_all() -> None:
             Decimal("-" + "9" * 36 + ".99"),
         ),
         (IcebergType("timestamp"), (1_500_000).to_bytes(8, "little"), dt.datetime(1970, 1, 1, 0, 0, 1, 500_000)),
+        (IcebergType("time"), (3_600_000_001).to_bytes(8, "little"), dt.time(1, 0, 0, 1)),
+        (IcebergType("timestamp_ns"), (1_999_999).to_bytes(8, "little"), dt.datetime(1970, 1, 1, 0, 0, 0, 1_999)),
+        (
+            IcebergType("timestamptz_ns"),
+            (-1).to_bytes(8, "little", signed=True),
+            dt.datetime(1969, 12, 31, 23, 59, 59, 999_999, dt.UTC),
+        ),
+        (IcebergType("geometry"), bytes(16), None),
         (IcebergType("string"), "é".encode()[:1], "\ufffd"),
     ],
 )
