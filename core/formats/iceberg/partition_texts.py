@@ -9,9 +9,11 @@ from core.formats.avro.decode import parted
 from core.formats.iceberg.metadata import Metadata
 from core.storage.decoded_files import flat
 
+_NULL = "null"
+
 
 def partitions(found: Metadata, spelled: pa.ChunkedArray) -> pa.Array:
-    """Return partitions as `name=value/…`, by the ids of the specs' fields."""
+    """Return partitions as `name=value/…`, by the ids of the specs' fields. The text 'null' is quoted, NULL is not."""
     fields = {each["field-id"]: each for spec in found.specs.values() for each in spec}
     types = {column.id: column.type for schema in found.schemas.values() for column in schema.fields}
     encoded = flat(spelled).dictionary_encode()
@@ -32,7 +34,9 @@ def partitions(found: Metadata, spelled: pa.ChunkedArray) -> pa.Array:
 def _shown(value: str | None, transform: str) -> str:
     """Format a partition value for people: years, months, days and hours are stored as counts from 1970."""
     if value is None:
-        return "null"
+        return _NULL
+    if value.strip('"') == _NULL:
+        return f'"{value}"'
     if not value.lstrip("-").isdigit():
         return value
     match transform:

@@ -20,7 +20,7 @@ from core.formats.iceberg.partition_texts import partitions
 from core.model.intervals import Ints
 from core.storage.decoded_files import Loaded, first_rows, flat
 
-VERSION = 1  # to be raised with each change of what is decoded, derived or numbered
+VERSION = 2  # to be raised with each change of what is decoded, derived or numbered
 LIVE = (EXISTING, ADDED)
 _SAID = ("bytes", "spec_id", "content", "sequence", "snapshot_id", "added", "existing", "deleted")
 _LIST_TYPES = {column.name: column.type for column in LIST}

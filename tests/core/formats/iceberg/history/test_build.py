@@ -358,6 +358,8 @@ def test_many_partition_fields_and_none(tmp_path: Path) -> None:
     kinds: list[tuple[str, int, Any]] = [("a", 1000, ["null", "string"]), ("b", 1001, ["null", "int"])]
     history = table_of(tmp_path / "t", kinds, [{"a": "x", "b": 1}, {"a": None, "b": 2}], spec).history()
     assert sorted(history.files["partition"].to_pylist()) == ["a=null/b=2", "a=x/b=1"]
+    history = table_of(tmp_path / "nulls", kinds[:1], [{"a": None}, {"a": "null"}, {"a": '"null"'}], spec[:1]).history()
+    assert sorted(history.files["partition"].to_pylist()) == ['a=""null""', 'a="null"', "a=null"]
     history = table_of(tmp_path / "whole", [], [{}, {}], []).history()
     assert history.incomplete == {}
     assert history.files["partition"].to_pylist() == ["", ""]
