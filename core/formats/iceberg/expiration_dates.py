@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.errors import Corrupt
 from core.formats.iceberg.retention import (
     FIVE_DAYS_MS,
     FOREVER_MS,
@@ -23,18 +24,24 @@ from core.model.time_travel import in_words
 
 def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expiry]:
     """Return the expiry of each readable snapshot and tag, by version."""
-    return {point: Expiry(point, *told) for point, told in ends(heads, now_ms).items()}
+    try:
+        found = ends(heads, now_ms)
+    except Corrupt as error:  # a property without its number hides nothing else
+        unknown = None, told("cannot be determined: {why}", why=error.message.rstrip(".")), False
+        found = dict.fromkeys(_named(heads), unknown)
+    return {point: Expiry(point, *end) for point, end in found.items()}
 
 
 def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str, bool]]:
     """Return for each snapshot and tag when an expiry by the table's own rules may remove it.
 
-    Values: epoch milliseconds (None if unknown or never), the text, and whether it depends on future commits.
+    Values: epoch milliseconds (None if unknown or never), the text, and whether it depends on future commits. Raises
+    `Corrupt` if a property is not a number.
     """
     properties, snapshots = heads.main.options, members(heads)
     if is_off(properties):
         off = None, told("never: the table sets gc.enabled = false"), False
-        return dict.fromkeys([*_points(heads), *(f"tag:{tag.name}" for tag in heads.main.tags)], off)
+        return dict.fromkeys(_named(heads), off)
     age_ms, least = number(properties, MAX_SNAPSHOT_AGE, FIVE_DAYS_MS), number(properties, MIN_SNAPSHOTS, 1)
     found: dict[str, tuple[int | None, str, bool]] = {}
     heads_of: dict[int, list[str]] = {}  # per snapshot: the refs without an end that point to it
@@ -89,6 +96,11 @@ def _points(heads: Heads) -> dict[str, Snapshot]:
         prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
         found |= {f"{prefix}{each.id}": each for each in line.snapshots}
     return found
+
+
+def _named(heads: Heads) -> list[str]:
+    """Return the snapshots and tags that have an end, by version."""
+    return [*_points(heads), *(f"tag:{tag.name}" for tag in heads.main.tags)]
 
 
 def _last(held: Sequence[_Hold] | None, snapshot: Snapshot, age_ms: int) -> _Hold:

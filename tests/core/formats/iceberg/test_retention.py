@@ -197,3 +197,11 @@ def test_nothing_expires_where_the_table_rejects_it() -> None:
     found = ends(line, refs, {"gc.enabled": "false"}, [tag])
     assert list(found) == ["1", "2", "tag:v1"]
     assert set(found.values()) == {(None, "never: the table sets gc.enabled = false", False)}
+
+
+def test_an_end_that_cannot_be_told_says_why() -> None:
+    options = {"history.expire.min-snapshots-to-keep": "many"}
+    main = Line(MAIN, (snapshot(1, None, 100),), (), (), (), {0: Schema(0, (), (), (), options, 0)}, current_schema=0)
+    found = expiration_dates.expiries(Heads("t", ICEBERG, (main,), {}, (Ref(MAIN, True, 1),), ()), NOW)
+    assert found["1"].not_before_ms is None
+    assert found["1"].words.startswith("cannot be determined: The table property history.expire.min-snapshots-to-keep")
