@@ -316,7 +316,7 @@ def tag_rows(line: Line, known: History | None, seen: Heads, zone: str, now_ms: 
     """Return the rows of a branch's tags, with their costs if the history is known; not to be changed."""
     read = None if known is None else tuple(known.incomplete)
     key = (fingerprint(seen), line.branch, read, zone, now_ms, language.chosen())
-    return _tag_rows.of(key, lambda: rows.tags(line, known, zone, now_ms))
+    return _tag_rows.of(key, lambda: rows.tags(line, known, ends(seen, now_ms), zone, now_ms))
 
 
 def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:

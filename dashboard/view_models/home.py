@@ -16,7 +16,7 @@ import numpy as np
 from core.analysis.changes_since import Since
 from core.analysis.commit_changes import CommitChanges
 from core.analysis.commit_sentences import attention_sentence, what
-from core.analysis.expiration_dates import expiring
+from core.analysis.expiration_dates import expiries, expiring
 from core.analysis.usual_commits import Sign, attention
 from core.formats.table_format import TableRef
 from core.model.history import History
@@ -283,13 +283,13 @@ def ending(heads: Heads, now_ms: int) -> list[tuple[int, str, Tag]]:
 
     Paimon tags are judged by this machine's local time, as Paimon itself does, because the files contain no zone.
     """
-    found = []
+    found, dates = [], expiries(heads, now_ms)
     for line in heads.lines:
         prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
         for tag in line.tags:
-            left = _left_ms(tag, now_ms)
-            if left is not None and left <= SOON_MS:
-                found.append((left, f"{prefix}tag:{tag.name}", tag))
+            left, point = _left_ms(tag, now_ms), f"{prefix}tag:{tag.name}"
+            if left is not None and left <= SOON_MS and dates[point].not_before_ms is not None:
+                found.append((left, point, tag))
     return sorted(found, key=lambda each: each[:2])
 
 

@@ -226,8 +226,8 @@ def _snapshots(heads: Heads) -> Mapping[str, Snapshot]:
 # tags ----------------------------------------------------------------------------------------------------------------
 
 
-def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.DataFrame:
-    """List the tags, newest snapshot first; costs come before other columns."""
+def tags(line: Line, history: History | None, ends: Mapping[str, Expiry], zone: str, now_ms: int) -> pd.DataFrame:
+    """List the tags, newest snapshot first; costs come before other columns. `ends`: when versions expire."""
     retained: Collection[int] = {snapshot.id for snapshot in line.snapshots}
     before = "" if line.branch == MAIN else f"branch:{line.branch}/"
     if history is not None:
@@ -235,7 +235,7 @@ def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.Data
     costs = {} if history is None else {each["point"]: each for each in answers.tag_costs(history, now_ms)}
     found = []
     for tag in reversed(line.tags):
-        cost = costs.get(f"{before}tag:{tag.name}", {})
+        cost, end = costs.get(f"{before}tag:{tag.name}", {}), ends[f"{before}tag:{tag.name}"]
         found.append(
             {
                 "name": tag.name,
@@ -244,7 +244,7 @@ def tags(line: Line, history: History | None, zone: str, now_ms: int) -> pd.Data
                 "committed": units.moment(tag.snapshot.time_ms, zone),
                 "rows": tag.snapshot.total_rows,
                 "retained": words.tag_retained(tag.retained),
-                "expires": words.tag_expires(tag, zone),
+                "expires": words.tag_goes(tag, zone, end),
                 "cost": cost.get("exclusive_now_bytes"),
                 "later": cost.get("exclusive_after_policy_bytes"),
             }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 
+from core.model.expiry import Expiry
 from core.model.references import Line, Tag
 from dashboard.formatting import units
-from dashboard.formatting.language import N_, _
+from dashboard.formatting.language import N_, _, spoken
 
 NO_TAGS = N_("This table has no tags.")
 
@@ -91,6 +92,12 @@ def tag_expires(tag: Tag, zone: str) -> str:
     if tag.ends_ms is not None:
         return units.moment(tag.ends_ms, zone)
     return _(NEVER) if tag.expires is None else units.wall_clock(tag.expires)
+
+
+def tag_goes(tag: Tag, zone: str, end: Expiry) -> str:
+    """Say on which date a tag expires, or on what else that depends."""
+    is_lasting = tag.expires is None and not end.is_counted
+    return tag_expires(tag, zone) if is_lasting or end.not_before_ms is not None else spoken(end.words)
 
 
 def tag_retained(retained: dt.timedelta | None) -> str:

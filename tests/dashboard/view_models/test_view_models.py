@@ -473,9 +473,30 @@ def test_facts_of_the_overview(table: TableBuilder) -> None:
 
 def test_the_cost_of_a_tag_is_its_plan(table: TableBuilder) -> None:
     known = history(table)
-    listed = rows.tags(known.heads.main, known, "UTC", NOW_MS)
+    listed = rows.tags(known.heads.main, known, expiries(known.heads, NOW_MS), "UTC", NOW_MS)
     for name, cost in zip(listed["name"], listed["cost"], strict=True):
         assert cost == preview(known, DeleteTags((name,)), NOW_MS).freed_bytes
+
+
+@pytest.mark.parametrize(
+    ("options", "expires", "is_ending"),
+    [
+        ({}, ["2026-01-01 00:01:00", words.NEVER], True),
+        ({"write-only": "true"}, ["never at a commit: the table is write-only", words.NEVER], False),
+        ({"tag.automatic-creation": "process-time", "tag.num-retained-max": "2"},
+         ["2026-01-01 00:01:00", "when 2 more automatic tags exist"], True),
+    ],
+)  # fmt: skip
+def test_a_tag_ends_when_commits_delete_it(
+    tmp_path: Path, options: dict[str, str], expires: list[str], is_ending: bool
+) -> None:
+    made = TableBuilder(tmp_path / "t", options=options)
+    made.commit([made.file()])
+    made.tag("2026-01-01", 1)
+    made.tag("ends", 1, created=dt.datetime(2026, 1, 1), retained_s=60)
+    heads = open_table(str(tmp_path / "t")).heads()
+    assert list(rows.tags(heads.main, None, expiries(heads, NOW_MS), "UTC", NOW_MS)["expires"]) == expires
+    assert [point for _, point, _ in home.ending(heads, NOW_MS)] == ["tag:ends"] * is_ending
 
 
 def test_verdicts_name_every_point(table: TableBuilder) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.analysis.expiration_dates import expiries
 from core.catalog import DEMO_MARKER
 from core.execution.journal import Journal
 from core.model.actions import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
@@ -99,7 +100,7 @@ def test_a_tags_end_has_a_zone(tmp_path: Path) -> None:
     """Iceberg's is a time, counted from the snapshot; Paimon's is a local time."""
     table = open_table(str(moved(PYICEBERG / "tags_branches", tmp_path / "db" / "t")))
     heads = table.heads()
-    shown = rows.tags(heads.main, None, "Asia/Shanghai", 0).set_index("name")["expires"]
+    shown = rows.tags(heads.main, None, expiries(heads, 0), "Asia/Shanghai", 0).set_index("name")["expires"]
     assert shown["short-lived"] == "2026-01-01 10:00:00 CST"
     assert shown["EOM-2025-12"] == words.NEVER
 
