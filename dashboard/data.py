@@ -370,13 +370,13 @@ def entries(known: History, point: AsOf, manifest: str) -> pa.Table:
 
 def statistics(known: History, point: AsOf, chosen: pa.Table, what: str) -> tuple[Bounds, ...]:
     """Return the column statistics of some files of a version; `what` identifies this set of files."""
-    key = (fingerprint(known.heads), point.point, what)
+    key = (fingerprint(known.heads), point.point, point.schema.id, what)
     at = table(known.heads.location)
     return _bounds.of(key, lambda: contents.statistics(at, known, point, chosen))
 
 
 def health(known: History, point: AsOf) -> Health:
     """Return the health figures of a version's files."""
-    key = (fingerprint(known.heads), point.point)
+    key = (fingerprint(known.heads), point.point, point.schema.id)
     at = table(known.heads.location)
     return _healths.of(key, lambda: contents.health(at, known, point))

@@ -48,6 +48,18 @@ def test_partitions_that_one_branch_lacks(
     assert found.table.to_pylist() == [{"n": 2}]
 
 
+def test_the_latest_has_the_newest_columns_of_both_branches(
+    spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path
+) -> None:
+    location = str(tmp_path / "default.db" / "t")
+    made(java_judge, location, "scan.fallback-branch")
+    for branch in (None, "rt"):
+        java_judge.alter(location, ("add", "w", "INT"), branch=branch)
+    found = query(open_table(location), "select * from t").table.to_pylist()
+    assert ordered([[shown(value) for value in row.values()] for row in found]) == java_judge.rows(location)
+    assert all(row["w"] is None for row in found)
+
+
 def test_a_branch_with_other_columns(spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path) -> None:
     location = str(tmp_path / "default.db" / "t")
     made(java_judge, location, "scan.fallback-branch")

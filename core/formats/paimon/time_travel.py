@@ -1,8 +1,9 @@
 """Time travel in Paimon: which snapshot a version means, and why.
 
 Invariant: a time means the retained snapshot with the greatest id among those committed at or before it; tags are never
-used for a time. `latest~N` counts retained snapshots, never ids. The result of the engine's own bisection is also
-computed. If the answer might be an unreadable snapshot, there is no answer: unknown is not absent.
+used for a time. `latest~N` counts retained snapshots, never ids. `latest` is read with the branch's newest schema, all
+other versions with their snapshot's, as in the engine. The result of the engine's own bisection is also computed. If
+the answer might be an unreadable snapshot, there is no answer: unknown is not absent.
 """
 
 from __future__ import annotations
@@ -173,9 +174,14 @@ def _from_latest(line: Line, back: int) -> AsOf:
         )
     wanted = ids[-1 - back]
     _refuse_unreadable(line, "snapshot", str(wanted))
-    before = told("{back} retained snapshots before the newest, {id}.", back=back, id=ids[-1])
-    rule = before if back else told("The newest snapshot.")
-    return _answer(line, next(index for index, each in enumerate(snapshots) if each.id == wanted), rule)
+    index = next(index for index, each in enumerate(snapshots) if each.id == wanted)
+    if back:
+        return _answer(line, index, told("{back} retained snapshots before the newest, {id}.", back=back, id=ids[-1]))
+    schema = _newest_schema(line, snapshots[index])
+    rule = told("The newest snapshot.")
+    if schema.id != snapshots[index].schema_id:
+        rule = told("The newest snapshot, read with the newest schema, {schema}.", schema=schema.id)
+    return _answer(line, index, rule, schema=schema)
 
 
 def _bisect(line: Line, time_ms: int) -> tuple[int | None, str | None]:
@@ -242,7 +248,12 @@ def _mark(snapshot: Snapshot) -> int | None:
 
 
 def _answer(
-    line: Line, index: int, rule: str, gap_ms: int | None = None, engine: tuple[int | None, str | None] | None = None
+    line: Line,
+    index: int,
+    rule: str,
+    gap_ms: int | None = None,
+    engine: tuple[int | None, str | None] | None = None,
+    schema: Schema | None = None,
 ) -> AsOf:
     found = line.snapshots[index]
     engine_id, note = engine or (found.id, None)
@@ -256,7 +267,7 @@ def _answer(
         gap_ms=gap_ms,
         engine=engine_id,
         engine_note=note,
-        schema=_schema(line, found),
+        schema=schema or _schema(line, found),
     )
 
 
@@ -279,6 +290,19 @@ def _schema(line: Line, snapshot: Snapshot) -> Schema:
             schema=snapshot.schema_id,
             path=path,
         ) from None
+
+
+def _newest_schema(line: Line, newest: Snapshot) -> Schema:
+    """Return the branch's newest schema, with which the engine reads the newest snapshot, whichever it was written
+    with. Raises `Corrupt` if a schema file that may be the newest cannot be read."""
+    schema = line.schema
+    if schema is None or schema.id < newest.schema_id:
+        return _schema(line, newest)
+    for each in line.unreadable:
+        if each.kind == "schema" and (not each.name.isdecimal() or int(each.name) > schema.id):
+            remedy = told("Restore the file, or give snapshot {id}: it is read with its own schema.", id=newest.id)
+            raise Corrupt(each.problem.sentence(), path=each.problem.path, remedy=remedy)
+    return schema
 
 
 def _refuse_unreadable(line: Line, kind: str, name: str) -> None:

@@ -202,6 +202,12 @@ def offered(table: Table) -> Iterator[None]:
 
 def _paimon(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str], str]:
     """The connector's read options for a version, and the table's location."""
+    written = history.heads.require(at.branch).schemas.get(at.snapshot.schema_id)
+    if written is not None and written.fields != at.schema.fields:
+        raise Unsupported(
+            "The columns were changed after the newest snapshot, and Paimon reads a given snapshot with its own.",
+            remedy=both(told("Ask for {point}, which has its own columns.", point=at.point), _ASK_PLAIN),
+        )
     holder = history.holders[history.position(at.point)]
     is_tag = holder.kind is HolderKind.TAG
     point = {"scan.tag-name": holder.name} if is_tag else {"scan.snapshot-id": str(at.snapshot.id)}

@@ -23,7 +23,8 @@ TIMEOUT_S = 300
 
 def draw(opened: OpenedTable, history: History, a: AsOf, b: AsOf) -> bool:
     """Draw the button and the result for exactly these two versions. Returns whether rows were requested."""
-    key = f"rows.job.{opened.ref.title}.{hash((a.point, a.snapshot.content, b.point, b.snapshot.content))}"
+    versions = tuple((each.point, each.snapshot.content, each.schema.id) for each in (a, b))
+    key = f"rows.job.{opened.ref.title}.{hash(versions)}"
     job = background_jobs.find(st.session_state.get(key))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from collections.abc import Mapping, Sequence
 
@@ -512,3 +513,36 @@ def test_a_schema_that_is_not_there() -> None:
     there = Heads("/w/t", PAIMON, (Line("main", (own,), (), (), (), {0: SCHEMA}),), {})
     with pytest.raises(Corrupt, match="schema 7"):
         resolve(there, "1")
+
+
+# schemas -------------------------------------------------------------------------------------------------------------
+
+
+def altered(*unread: str) -> Heads:
+    """Both branches were written with schema 1, and given schema 2 without a commit since."""
+    schemas = {number: dataclasses.replace(SCHEMA, id=number) for number in range(3)}
+    tag = Tag("v", snapshot(4, 300, schema_id=1), None, None)
+    broken = tuple(Unreadable("schema", name, Problem(f"schema/schema-{name}", "x", "y")) for name in unread)
+    snapshots = tuple(snapshot(number, FIVE[number], schema_id=number > 1) for number in FIVE)
+    return heads(*(Line(name, snapshots, (tag,), (), (), schemas, broken) for name in ("main", "dev")))
+
+
+@pytest.mark.parametrize(
+    ("point", "expected"),
+    [("latest", 2), ("latest~0", 2), ("latest~1", 1), ("9", 1), ("tag:v", 1), ("time:600", 1), ("earliest", 0)],
+)
+def test_only_the_latest_is_read_with_the_newest_schema(point: str, expected: int) -> None:
+    """As in Paimon, which travels in time with the schema of the snapshot."""
+    for before in ("", "branch:dev/"):
+        found = resolve(altered(), before + point)
+        assert found.schema.id == expected
+        assert ("newest schema, 2" in found.rule) == (expected == 2)
+    assert resolve(altered(), "branch:dev").schema.id == 2
+
+
+def test_a_newest_schema_that_cannot_be_read_is_not_replaced() -> None:
+    with pytest.raises(Corrupt, match="schema-3") as caught:
+        resolve(altered("3"), "latest")
+    assert "give snapshot 9" in str(caught.value.remedy)
+    assert resolve(altered("3"), "9").schema.id == 1
+    assert resolve(altered("1"), "latest").schema.id == 2

@@ -68,8 +68,8 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
         said = told("A table option names branch '{name}', which has no snapshot: it adds no rows", name=name[0])
         found = _opened(table, history, snapshot, branch, schema, files)
         return replace(found, differs=(*found.differs, said))
-    holder, then = _beside(history.heads, branch, snapshot, line)
-    theirs = _same_columns(schema, line.schemas.get(then.schema_id), name[0])
+    holder, then, columns = _beside(history.heads, branch, snapshot, schema, line)
+    theirs = _same_columns(schema, columns, name[0])
     others = history.files_at(history.require(holder))
     first, second = (others, files) if is_first else (files, others)
     had = pc.unique(first["partition_bytes"].combine_chunks())
@@ -199,15 +199,18 @@ def is_joined(schema: Schema) -> bool:
     return not schema.primary_keys and data_evolution.is_on(schema.options)
 
 
-def _beside(heads: Heads, branch: str, snapshot: Snapshot, other: Line) -> tuple[str, Snapshot]:
-    """The other branch's snapshot that is read with this one: the newest with the newest, else the last one that was
-    there then, or its first."""
+def _beside(
+    heads: Heads, branch: str, snapshot: Snapshot, schema: Schema, other: Line
+) -> tuple[str, Snapshot, Schema | None]:
+    """The other branch's snapshot that is read with this one, and its schema: the newest with the newest, else the last
+    one that was there then, or its first, with its own schema."""
     own = heads.line(branch)
     ordered = sorted(other.snapshots, key=lambda each: each.id)
     if own is None or snapshot.id < max((each.id for each in own.snapshots), default=snapshot.id):
         ordered = [each for each in ordered if each.time_ms <= snapshot.time_ms] or ordered[:1]
     found = ordered[-1]
-    return f"branch:{other.branch}/{found.id}", found
+    is_newest = own is not None and own.schema is not None and schema.id == own.schema.id
+    return f"branch:{other.branch}/{found.id}", found, other.schema if is_newest else other.schemas.get(found.schema_id)
 
 
 def _same_columns(schema: Schema, theirs: Schema | None, name: str) -> Schema:

@@ -110,10 +110,28 @@ def test_the_point_that_was_resolved_is_told(stand_in: SparkSession, shared_tabl
     document = json.loads(newest.read_text())
     document |= {"id": document["id"] + 1, "options": {**document["options"], "ignore-delete": "true"}}
     newest.with_name(f"schema-{document['id']}").write_text(json.dumps(document))
-    differs = ask(table, "select * from t").differs
+    number = history.heads.main.snapshots[-1].id
+    assert ask(table, "select * from t").differs == ()
+    differs = ask(table, "select * from t", at=str(number)).differs
     assert differs == (
         ("The connector reads this version with today's 'ignore-delete' (true); at the time it was not set"),
     )
+
+
+def test_the_newest_columns_are_not_asked_of_one_snapshot(
+    stand_in: SparkSession, shared_tables: Path, tmp_path: Path
+) -> None:
+    """Paimon would show the snapshot's own."""
+    table = copied(shared_tables, tmp_path / "t")
+    newest = max((tmp_path / "t" / "schema").glob("schema-*"))
+    document = json.loads(newest.read_text())
+    document["id"] += 1
+    document["fields"].append({"id": 99, "name": "added", "type": "INT"})
+    newest.with_name(f"schema-{document['id']}").write_text(json.dumps(document))
+    number = str(table.heads().main.snapshots[-1].id)
+    with pytest.raises(Unsupported, match="columns were changed after the newest snapshot") as caught:
+        ask(table, "select * from t")
+    assert f"Ask for {number}" in str(caught.value.remedy)
 
 
 def test_a_name_given_anew_is_no_answer(stand_in: SparkSession, shared_tables: Path, tmp_path: Path) -> None:
