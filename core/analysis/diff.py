@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from core.messages import counted, told
 from core.model.history import History
 from core.model.intervals import Intervals, Ints, Mask, maximal
-from core.model.lineage import ancestors, members
+from core.model.lineage import ancestors, apart, members
 from core.model.references import Field, HolderKind, Schema, Snapshot
 from core.model.time_travel import AsOf
 
@@ -77,6 +77,7 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
     else:  # a Puffin file with many deletion vectors is many files; a cherry-picked file is still the same one
         added, removed = _beyond(added, removed), _beyond(removed, added)
         added, removed = _rewritten_deletes(added, removed), _rewritten_deletes(removed, added)
+    ours, theirs = (history.heads.require(point.branch).schemas for point in (a, b))
     return Diff(
         a=a,
         b=b,
@@ -84,7 +85,7 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
         removed=removed,
         partitions=by_partition(added, removed),
         summary=_summary(added, removed),
-        schema_changes=schema_changes(a.schema, b.schema),
+        schema_changes=schema_changes(apart(a.schema, ours, theirs), b.schema),
         option_changes=option_changes(a.schema, b.schema),
         commits=_commits(history, a, b),
         is_backwards=_age(history, b) < _age(history, a),

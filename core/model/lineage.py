@@ -1,11 +1,13 @@
-"""Snapshots by their parents, for formats that record them. Pure."""
+"""What versions have in common: snapshots by their parents, for formats that record them, and columns by the schemas of
+their branches. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol, TypeVar
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
 
-from core.model.references import Heads, Snapshot
+from core.model.references import Field, Heads, Schema, Snapshot
 
 
 class Child(Protocol):
@@ -28,3 +30,50 @@ def ancestors(snapshots: Mapping[int, C], head: int | None) -> Iterator[C]:
 def members(heads: Heads) -> dict[int, Snapshot]:
     """All snapshots of a table by id, in the order of its lines."""
     return {each.id: each for line in heads.lines for each in line.snapshots}
+
+
+def apart(schema: Schema, ours: Mapping[int, Schema], theirs: Mapping[int, Schema]) -> Schema:
+    """A schema of one branch, to be compared by field id with one of another. `ours`, `theirs`: all of their schemas.
+
+    Branches of Paimon number new columns independently. Columns, and fields inside of them, that are newer than the
+    schema at which the branches parted get ids that the other branch does not have.
+    """
+    if ours == theirs:
+        return schema
+    known = max((id for each in _shared(ours, theirs) for id in _ids(each.fields)), default=-1)
+    free = max(id for each in (schema, *theirs.values()) for id in _ids(each.fields)) + 1
+    return replace(schema, fields=tuple(_renumbered(each, known, free) for each in schema.fields))
+
+
+def _shared(ours: Mapping[int, Schema], theirs: Mapping[int, Schema]) -> Iterator[Schema]:
+    """The schemas up to the one at which the branches parted: both have them, with the same content."""
+    for number in sorted(ours.keys() & theirs.keys()):
+        if ours[number] != theirs[number]:
+            return
+        yield ours[number]
+
+
+def _ids(of: object) -> Iterator[int]:
+    """The ids of columns and of all fields inside their types."""
+    if isinstance(of, Field):
+        yield of.id
+        yield from _ids(of.type)
+    elif isinstance(of, Mapping):
+        if isinstance(id := of.get("id"), int):
+            yield id
+        yield from _ids(tuple(of.values()))
+    elif isinstance(of, list | tuple):
+        for each in of:
+            yield from _ids(each)
+
+
+def _renumbered(of: Any, known: int, free: int) -> Any:
+    """A column or type in which ids after `known` are moved up by `free`."""
+    if isinstance(of, Field):
+        id = of.id + free if of.id > known else of.id
+        return replace(of, id=id, type=_renumbered(of.type, known, free))
+    if isinstance(of, Mapping):
+        is_field = isinstance(of.get("id"), int) and of["id"] > known
+        moved = {"id": of["id"] + free} if is_field else {}
+        return {name: _renumbered(each, known, free) for name, each in of.items()} | moved
+    return [_renumbered(each, known, free) for each in of] if isinstance(of, list | tuple) else of

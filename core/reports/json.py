@@ -69,6 +69,8 @@ def diff(value: Diff) -> Json:
     return {
         "from": value.a.snapshot.id,
         "to": value.b.snapshot.id,
+        "from_point": value.a.point,
+        "to_point": value.b.point,
         "added": value.added.select(columns).to_pylist(),
         "removed": value.removed.select(columns).to_pylist(),
         "summary": dict(value.summary),

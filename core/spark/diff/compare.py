@@ -6,7 +6,7 @@ The invariants are in core/spark/diff/rows.py, which runs the comparison.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from pyspark.sql import Column as Expression
@@ -17,6 +17,7 @@ from core.errors import SnapscopeError, Unsupported
 from core.formats.paimon import schema_evolution, types
 from core.formats.paimon.types import PaimonType, parse
 from core.messages import clause, told
+from core.model import lineage
 from core.model.references import Field, Schema
 from core.model.row_diff import ADDED, CHANGED, REMOVED, RowChange
 from core.spark.diff.shared_files import alike, paths_of, rows_of
@@ -104,22 +105,30 @@ def _of_key(name: str, error: SnapscopeError) -> SnapscopeError:
 
 def columns_between(a: PaimonScan, b: PaimonScan) -> ComparedColumns:
     """As `columns_of`, for two opened versions."""
+    ours = _numbered(a, b)
+    sides = [(a, ours), (b, b.schema)]
     refused = {
         stored_id(field): point.refused[field.name]
-        for point in (a, b)
-        for field in point.schema.fields
+        for point, schema in sides
+        for field in schema.fields
         if field.name in point.refused
     }
-    for point in (a, b, *(each.other for each in (a, b) if each.other is not None)):
+    for point, schema in (*sides, *((each.other, each.other.schema) for each in (a, b) if each.other is not None)):
         if any(each["merges"] for each in point.plan.work):
             functions = read_rule(point.schema, point.schema.options).functions
             refused |= {
                 stored_id(field): why
-                for field in point.schema.fields
+                for field in schema.fields
                 if field.name in functions and (why := functions[field.name].refusal) is not None
                 if stored_id(field) not in refused
             }
-    return columns_of(a.schema, b.schema, refused)
+    return columns_of(ours, b.schema, refused)
+
+
+def _numbered(a: PaimonScan, b: PaimonScan) -> Schema:
+    """The schema of `a` as `lineage.apart` numbers it, with its own columns in place of the texts of `readable`."""
+    fields = tuple(replace(each, id=stored_id(each)) for each in a.schema.fields)
+    return lineage.apart(replace(a.schema, fields=fields), a.schemas, b.schemas)
 
 
 def key_ids(schema: Schema) -> list[int]:
@@ -237,10 +246,10 @@ def compare(
     same = alike(a, b, {each.after.id for each in columns.compared if each.after is not None})
     frames = []
     read_paths: set[str] = set()
-    for point, plan in zip((a, b), plans or (a.plan, b.plan), strict=True):
+    for point, schema, plan in zip((a, b), (_numbered(a, b), b.schema), plans or (a.plan, b.plan), strict=True):
         plan = merge_on_read.only(plan, paths_of(plan) - same)
         read_paths |= paths_of(plan)
-        frames.append(points.rows(spark, point, plan, columns=_read(columns, point.schema)).frame)
+        frames.append(points.rows(spark, point, plan, columns=_read(columns, schema)).frame)
     notes: list[str] = [told("Left out: {each}", each=each) for point in (a, b) for each in point.plan.left_out]
     notes += dict.fromkeys(each for point in (a, b) for each in point.differs)
     live = {*a.files["path"].to_pylist(), *b.files["path"].to_pylist()}

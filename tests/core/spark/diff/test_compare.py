@@ -215,6 +215,37 @@ def test_a_column_of_iceberg_that_was_of_type_unknown_was_null(spark: SparkSessi
     assert (found.columns, found.not_compared) == (("id", "n"), ())
 
 
+@pytest.mark.parametrize("keys", [[], ["id"]])
+@pytest.mark.parametrize("of", ["DOUBLE", "STRING", "GEOMETRY"])
+def test_new_columns_of_two_branches_are_two_columns(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], keys: list[str], of: str
+) -> None:
+    """Both branches give the next id to another column: `odd` is dropped and `rate` is added, whatever their types."""
+    made, branch = (
+        Stored(tmp_path / root, COLUMNS[:2], primary_keys=keys, options=KEYED) for root in ("t", "t/branch/branch-dev")
+    )
+    made.commit([made.file([row(1, "a", 0)])])
+    base = list(made._base)
+    made.schema(list(enumerate([*COLUMNS[:2], ("odd", "STRING" if of == "STRING" else "DOUBLE")])))
+    made.commit([made.file([{"id": 2, "v": "b", "odd": "9.5" if of == "STRING" else 9.5}])])
+    branch._base, branch._numbers, branch.points, branch.live = base, made._numbers, dict(made.points), made.live[:1]
+    branch.schema(list(enumerate([*COLUMNS[:2], ("rate", "DOUBLE")])))
+    branch.commit([branch.file([{"id": 2, "v": "b", "rate": 9.5}])])
+    for path in [*branch.root.glob("bucket-*/*"), *branch.root.glob("manifest/*")]:
+        path.rename(made.root / path.relative_to(branch.root))
+    if of == "GEOMETRY":
+        retyped(made, "DOUBLE", of, schema=1)
+    found = diff(made.opened(), "2", "branch:dev/3")
+    totals = (0, 0, 1, 1) if keys else (1, 1, 0, 1)
+    assert (found.added, found.removed, found.changed, found.unchanged) == totals
+    assert found.columns == ("id", "v", "rate", "odd")[: 3 if of == "GEOMETRY" else 4]
+    assert found.not_compared == ("odd",)
+    assert main(["diff", str(made.root), "2", "branch:dev/3", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema_changes"] == ["added column rate DOUBLE", f"dropped column odd {of}"]
+    assert [document[name] for name in ("from", "to", "from_point", "to_point")] == [2, 3, "2", "branch:dev/3"]
+
+
 def test_the_command_line_and_json_say_so(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
