@@ -1,8 +1,8 @@
 """Diff: which files, columns and options differ between two versions, and which of that is only compaction.
 
 Invariant: added = intervals over b and not over a; removed = the reverse. Rows and bytes are exact sums over those
-files. A file belongs to a compaction if a COMPACT commit of the branch added it, or removed it while its rows stay in
-the table.
+files. A file belongs to a compaction if a COMPACT commit on the way from a to b added it, or removed it while its rows
+stay in the table. Between two branches, that way leads through the snapshot at which they parted.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from core.model.time_travel import AsOf
 COMPACTION = ("COMPACT", "replace")  # the kinds of rewriting commits in Paimon and Iceberg
 NO_BUCKET = -(2**31)  # joins do not match nulls
 _GROUPED = ("files", "bytes", "rows")
+_Way = tuple[int, int | None]  # the position of a version, and that on its branch where the other's parted from it
 
 
 @dataclass(frozen=True)
@@ -57,19 +58,16 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
     """What changed from `a` to `b`; both must be versions of this history."""
     positions = [history.require(point.point) for point in (a, b)]
     at_a, at_b = (history.live.at(position) for position in positions)
-    # On one branch, what only the older version has was removed since, and what only the newer has was added, in either
-    # direction.
-    older = min(positions) if a.branch == b.branch else None
     paths = maximal(history.live.of(history.files["object"].to_numpy(), history.held.owners))
     if not history.heads.capabilities.ids_are_ordered and a.branch != b.branch:
         only_a, only_b = _rewritten_since(history, a.snapshot, b.snapshot)
         added = _files(history, at_b & ~at_a, lambda _: only_b[at_b & ~at_a])
         removed = _files(history, at_a & ~at_b, lambda _: only_a[at_a & ~at_b])
     else:
-        added, removed = (
-            _files(history, chosen, partial(_by_compaction, history, paths, position=at, born=at != older))
-            for chosen, at in ((at_b & ~at_a, positions[1]), (at_a & ~at_b, positions[0]))
-        )
+        way_a, way_b = zip(positions, _parted(history, positions), strict=True)
+        in_a, in_b = at_a & ~at_b, at_b & ~at_a
+        added = _files(history, in_b, partial(_on_the_way, history, paths, in_b, (way_b, way_a)))
+        removed = _files(history, in_a, partial(_on_the_way, history, paths, in_a, (way_a, way_b)))
     # An upgrade moves a file to another level without rewriting it: same path on both sides, not a change.
     if "level" in history.files.column_names and history.files["level"].null_count == 0:
         both = pc.is_in(added["path"], value_set=removed["path"]), pc.is_in(removed["path"], value_set=added["path"])
@@ -116,6 +114,40 @@ def _rewritten_since(history: History, a: Snapshot, b: Snapshot) -> tuple[Mask, 
             found[side] |= after & ~before
             found[1 - side] |= before & ~after
     return found[0], found[1]
+
+
+def _parted(history: History, positions: Sequence[int]) -> Sequence[int | None]:
+    """Where the branches of two versions parted, as a position on each: the newest snapshot that both have.
+
+    On one branch that is the older version. None if no such snapshot is retained, or it cannot be read.
+    """
+    branches = [history.holders[position].branch for position in positions]
+    if branches[0] == branches[1]:
+        return [min(positions)] * 2
+    seen: list[dict[tuple[int, int, str, int], int]] = [{}, {}]
+    for number, each in enumerate(history.holders):
+        if each.snapshot is None or each.kind is HolderKind.CHANGELOG or each.branch not in branches:
+            continue
+        of = each.snapshot
+        key = of.id, of.time_ms, of.commit_user, of.commit_identifier  # a tag has more content than its snapshot
+        seen[branches.index(each.branch)][key] = number
+    newest = max(seen[0].keys() & seen[1].keys(), default=None)
+    found = [None if newest is None else each[newest] for each in seen]
+    return [None, None] if any(history.incomplete.get(each) for each in found if each is not None) else found
+
+
+def _on_the_way(history: History, paths: Intervals, chosen: Mask, ways: tuple[_Way, _Way], files: pa.Table) -> Mask:
+    """Per file that one version has and the other lacks: whether a COMPACT commit on the way between them is why.
+
+    `ways`: of the version that has them, and of the other. What was there when the branches parted was removed or added
+    on the other's branch, the rest on the version's own.
+    """
+    (position, parted), (other, their_parted) = ways
+    if parted is None or their_parted is None:
+        return _by_compaction(history, paths, files, position=position, born=True)
+    own = _by_compaction(history, paths, files, position=position, born=position > parted)
+    theirs = _by_compaction(history, paths, files, position=their_parted, born=other < their_parted)
+    return np.where(history.live.at(their_parted)[chosen], theirs, own)
 
 
 def _by_compaction(history: History, paths: Intervals, files: pa.Table, *, position: int, born: bool) -> Mask:

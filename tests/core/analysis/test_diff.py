@@ -255,6 +255,37 @@ def test_a_branch_is_told_by_its_own_commits(tmp_path: Path) -> None:
     assert set(told(compare(opened(table), "1", "2"))["removed"].values()) == {"data"}
 
 
+def test_across_branches_what_happened_since_they_parted_tells(tmp_path: Path) -> None:
+    """Main compacts before dev begins and after; dev appends."""
+    table = TableBuilder(tmp_path / "t")
+    first, second = [table.file(), table.file()], [table.file()]
+    table.commit(first)
+    one = table.file()
+    table.commit([one], first, kind="COMPACT")
+    table.commit(second)
+    table.tag("v")
+    dev = table.branch("dev", "v")
+    two = table.file()
+    table.commit([two], [one, *second], kind="COMPACT")
+    three = dev.file()
+    dev.commit([three])
+    history = opened(table)
+
+    def changes(a: str, b: str) -> tuple[Counter[str], Counter[str]]:
+        found, back = (told(compare(history, *pair)) for pair in ((a, b), (b, a)))
+        assert (found["added"], found["removed"]) == (back["removed"], back["added"])
+        return Counter(found["added"].values()), Counter(found["removed"].values())
+
+    assert changes("branch:dev/3", "4") == ({"compaction": 1}, {"compaction": 2}) == changes("3", "4")
+    assert changes("branch:dev/tag:v", "4") == changes("tag:v", "4")
+    assert changes("branch:dev/4", "4") == ({"compaction": 1}, {"compaction": 2, "data": 1})
+    assert changes("1", "branch:dev/4") == ({"compaction": 1, "data": 2}, {"compaction": 2})
+    dev.expire([3])
+    dev.delete_tag("v")
+    history = opened(table)
+    assert changes("branch:dev/4", "4")[0] == {"compaction": 1}
+
+
 def test_across_an_expired_stretch_only_files_themselves_tell(tmp_path: Path) -> None:
     """The earliest retained commit is a compaction, which added nothing of what was appended before it."""
     table = TableBuilder(tmp_path / "t")
