@@ -86,7 +86,7 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
         schema_changes=schema_changes(apart(a.schema, ours, theirs), b.schema),
         option_changes=option_changes(a.schema, b.schema),
         commits=_commits(history, a, b),
-        is_backwards=_age(history, b) < _age(history, a),
+        is_backwards=_is_older(history, b, a),
     )
 
 
@@ -196,9 +196,11 @@ def _compacts(history: History, line: Sequence[int], *, born: bool) -> Ints:
     return answer
 
 
-def _age(history: History, point: AsOf) -> int:
-    """The sort key of two versions: ids where they increase with time, else commit times."""
-    return point.snapshot.id if history.heads.capabilities.ids_are_ordered else point.snapshot.time_ms
+def _is_older(history: History, point: AsOf, other: AsOf) -> bool:
+    """Whether a version is older than another: by their ids where these increase with time, else by commit times."""
+    if history.heads.capabilities.ids_are_ordered and point.branch == other.branch:
+        return point.snapshot.id < other.snapshot.id
+    return point.snapshot.time_ms < other.snapshot.time_ms
 
 
 def _beyond(files: pa.Table, others: pa.Table) -> pa.Table:

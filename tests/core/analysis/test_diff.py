@@ -336,6 +336,24 @@ def test_commits_between(tmp_path: Path) -> None:
     assert compare(opened(table), "1", "branch:dev/5").commits == ()
 
 
+def test_which_of_two_branches_versions_is_older_is_told_by_their_times(tmp_path: Path) -> None:
+    """Ids of one branch say nothing about those of another."""
+    table = TableBuilder(tmp_path / "t")
+    table.commit([])
+    table.tag("v")
+    dev = table.branch("dev", "v")
+    for _ in range(3):
+        table.commit([])
+    dev.next_ms = table.next_ms
+    dev.commit([])
+    table.commit([], time_ms=0)  # a clock that is slow
+    history = opened(table)
+    newer = [("4", "branch:dev/2"), ("1", "4"), ("4", "5")]
+    for a, b in newer:
+        assert not compare(history, a, b).is_backwards
+        assert compare(history, b, a).is_backwards
+
+
 def test_a_point_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     table = TableBuilder(tmp_path / "t")
     for _ in range(3):
