@@ -8,6 +8,7 @@ the two states, so they are exact whatever happened in between.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 
 from core.analysis.diff import option_changes, schema_changes
 from core.model.lineage import ancestors, members
-from core.model.references import MAIN, Heads, Line, Snapshot
+from core.model.references import MAIN, Heads, Line, Schema, Snapshot
 from core.units import epoch_ms
 
 Json = dict[str, Any]
@@ -37,7 +38,8 @@ class Since:
 
     `unseen`: commits that were made and have expired since (None: there may have been some). `moved`: branches that no
     longer lead through the snapshot they had: (branch, its snapshot then, now). Tags are given as POINTs. `schema` are
-    sentences; `schema_ids` (then, now) is set where the old schema is gone and nothing can be said.
+    sentences; `schema_ids` (then, now) is set where the old schema is gone and nothing can be said. After a
+    fast-forward, the new one may have the same id.
     """
 
     at_ms: int
@@ -72,6 +74,7 @@ def mark(heads: Heads, files: int | None, size: int | None, at_ms: int) -> Json:
         "retained": _up_to(heads, tips),
         "tags": {point: [number, ends] for point, (number, ends) in _tags(heads).items()},
         "schema": schema.id if schema else None,
+        "schema_hash": _schema_hash(schema) if schema else None,
         "rows": latest.total_rows if latest else 0,
         "files": files,
         "bytes": size,
@@ -113,7 +116,7 @@ def since(then: Mapping[str, Any], heads: Heads, files: int | None, size: int | 
         tags_gone=tuple(point for point in gone if point not in ended),
         branches_made=tuple(each for each in tips if each != MAIN and each not in before),
         branches_gone=tuple(each for each in before if each != MAIN and each not in tips),
-        **_schema(then["schema"], heads),
+        **_schema(then["schema"], then.get("schema_hash"), heads),
     )
 
 
@@ -204,11 +207,18 @@ def _net(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else after - before
 
 
-def _schema(before: int | None, heads: Heads) -> dict[str, Any]:
+def _schema(before: int | None, content: str | None, heads: Heads) -> dict[str, Any]:
+    """What changed since schema `before`; `content` is its hash, which older records lack."""
     now = heads.main.schema
-    if before is None or now is None or now.id == before:
+    if before is None or now is None:
         return {}
     old = heads.main.schemas.get(before)
-    if old is None:
+    if old is None or content not in (None, _schema_hash(old)):
         return {"schema_ids": (before, now.id)}
     return {"schema": (*schema_changes(old, now), *option_changes(old, now))}
+
+
+def _schema_hash(schema: Schema) -> str:
+    """Of the columns, and of when the schema was made: in Iceberg, options change without a new schema."""
+    content = [schema.time_ms, *((each.id, each.name, each.type) for each in schema.fields)]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -205,6 +205,8 @@ def since_schema(sentences: Sequence[str]) -> str:
 
 
 def since_schema_ids(before: int, now: int) -> str:
+    if before == now:
+        return _("schema {before} is another one now; the earlier one no longer exists", before=before)
     return _("schema {before} became {now}; the earlier one no longer exists", before=before, now=now)
 
 

@@ -115,6 +115,21 @@ def test_a_rollback_is_told_whatever_was_written_after_it(made: TableBuilder) ->
     assert found.unseen is None
 
 
+def test_a_fast_forward_that_gives_another_schema_the_same_id_is_told(made: TableBuilder) -> None:
+    made.schema([*COLUMNS, ("price", "INT")])
+    then = seen(made)
+    assert since(then, heads(made), 5, 510, NOW_MS).is_quiet
+    made.schema_id -= 1
+    made.schema([*COLUMNS, ("discount", "BIGINT")])
+    found = since(then, heads(made), 5, 510, NOW_MS)
+    assert (found.schema, found.schema_ids) == ((), (1, 1))
+    made.schema([*COLUMNS, ("discount", "BIGINT"), ("more", "INT")])
+    found = since(then, heads(made), 5, 510, NOW_MS)
+    assert (found.schema, found.schema_ids) == ((), (1, 2))
+    older = {name: value for name, value in then.items() if name != "schema_hash"}
+    assert since(older, heads(made), 5, 510, NOW_MS).schema == ("added column more INT",)
+
+
 def test_an_empty_table_that_was_filled(tmp_path: Path) -> None:
     table = TableBuilder(tmp_path / "t")
     then = json.loads(json.dumps(mark(heads(table), 0, 0, START_MS)))
