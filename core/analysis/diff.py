@@ -39,7 +39,8 @@ class Diff:
     summary: the same sums in total and for the compaction part, and net_rows; rows are rows in data files, from which
              deletes_{added,removed}_files delete an unknown number
     is_backwards: `b` is the older of the two
-    commits: the retained snapshots after the older version up to the newer one, on one branch
+    commits: the retained snapshots after the older version up to the newer one, on one branch; in Iceberg by their
+             parents, so none between two snapshots on no branch of which neither descends from the other
     """
 
     a: AsOf
@@ -59,7 +60,8 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
     positions = [history.require(point.point) for point in (a, b)]
     at_a, at_b = (history.live.at(position) for position in positions)
     paths = maximal(history.live.of(history.files["object"].to_numpy(), history.held.owners))
-    if not history.heads.capabilities.ids_are_ordered and a.branch != b.branch:
+    commits = _commits(history, a, b)
+    if not history.heads.capabilities.ids_are_ordered and commits is None:
         only_a, only_b = _rewritten_since(history, a.snapshot, b.snapshot)
         added = _files(history, at_b & ~at_a, lambda _: only_b[at_b & ~at_a])
         removed = _files(history, at_a & ~at_b, lambda _: only_a[at_a & ~at_b])
@@ -85,7 +87,7 @@ def diff(history: History, a: AsOf, b: AsOf) -> Diff:
         summary=_summary(added, removed),
         schema_changes=schema_changes(apart(a.schema, ours, theirs), b.schema),
         option_changes=option_changes(a.schema, b.schema),
-        commits=_commits(history, a, b),
+        commits=commits or (),
         is_backwards=_is_older(history, b, a),
     )
 
@@ -323,13 +325,17 @@ def option_changes(a: Schema, b: Schema) -> tuple[str, ...]:
     return tuple(changes)
 
 
-def _commits(history: History, a: AsOf, b: AsOf) -> tuple[Snapshot, ...]:
+def _commits(history: History, a: AsOf, b: AsOf) -> tuple[Snapshot, ...] | None:
+    """The commits between two versions, the oldest first; None if no branch leads from one to the other."""
     line = history.heads.line(b.branch)
     if line is None or a.branch != b.branch:
-        return ()
-    if not history.heads.capabilities.ids_are_ordered:
-        ids = [each.id for each in line.snapshots]
-        first, last = sorted(ids.index(each.snapshot.id) for each in (a, b))
-        return line.snapshots[first + 1 : last + 1]
-    low, high = sorted((a.snapshot.id, b.snapshot.id))
-    return tuple(each for each in line.snapshots if low < each.id <= high)
+        return None
+    if history.heads.capabilities.ids_are_ordered:
+        low, high = sorted((a.snapshot.id, b.snapshot.id))
+        return tuple(each for each in line.snapshots if low < each.id <= high)
+    snapshots = members(history.heads)
+    for older, newer in ((a.snapshot.id, b.snapshot.id), (b.snapshot.id, a.snapshot.id)):
+        way = [each.id for each in ancestors(snapshots, newer)]
+        if older in way:
+            return tuple(snapshots[id] for id in reversed(way[: way.index(older)]))
+    return None

@@ -419,19 +419,21 @@ def test_changes_of_many_columns_come_in_one_order() -> None:
 
 
 def test_lines_of_iceberg_are_told_by_what_happened_since_they_parted() -> None:
-    """1 appends, 2 rewrites it to c, 3 appends f; 4, made from 2 and on no ref, deletes c; 5 rewrites c and f to d."""
+    """1 appends, 2 rewrites it to c, 3 appends f; 4, made from 2 and on no ref, deletes c; 5 rewrites c and f to d. 6,
+    from 2 as well and on no ref, rewrites c to g, and 7 after it appends h."""
 
     def commit(number: int, parent: int | None, kind: str) -> dict[str, Any]:
         return {**snapshot(number, parent, number, "file:/t"), "summary": {"operation": kind}}
 
-    told = [(1, None, "append"), (2, 1, "replace"), (3, 2, "append"), (4, 2, "delete"), (5, 3, "replace")]
+    told = [(1, None, "append"), (2, 1, "replace"), (3, 2, "append"), (4, 2, "delete"), (5, 3, "replace"),
+            (6, 2, "replace"), (7, 6, "append")]  # fmt: skip
     log = [{"timestamp-ms": each, "snapshot-id": each} for each in (1, 2, 3, 5)]
     main = {"main": {"snapshot-id": 5, "type": "branch"}}
     text = document(snapshots=[commit(*each) for each in told], refs=main)
     text |= {"current-snapshot-id": 5, "snapshot-log": log, "last-sequence-number": 5}
     heads = iceberg_heads.heads(documents.parse(json.dumps(text).encode(), "metadata/v1.metadata.json"), "/t")
     holders = iceberg_outline.axis(heads)
-    live = {"a": {1}, "b": {1}, "c": {2, 3}, "d": {5}, "f": {3}}
+    live = {"a": {1}, "b": {1}, "c": {2, 3}, "d": {5}, "f": {3}, "g": {6, 7}, "h": {7}}
     place = {int(holder.name): number for number, holder in enumerate(holders)}
     pairs = [(owner, place[id]) for owner, ids in enumerate(live.values()) for id in ids]
     owners, positions = np.array(pairs, dtype=np.int64).T
@@ -458,3 +460,12 @@ def test_lines_of_iceberg_are_told_by_what_happened_since_they_parted() -> None:
     assert changes("5", side) == ({}, {"d": "compaction"})
     assert changes("1", side) == ({}, {"a": "compaction", "b": "compaction"})
     assert changes("2", "5") == ({"d": "compaction"}, {"c": "compaction"})
+    assert changes(side, "branch:(no branch)/7") == ({"g": "compaction", "h": "data"}, {})
+
+    def commits(a: str, b: str) -> list[int]:
+        found = diff(history, resolve(heads, a), resolve(heads, b)).commits
+        return [each.id for each in found]
+
+    assert commits("1", "5") == commits("5", "1") == [2, 3, 5]
+    assert commits("branch:(no branch)/6", "branch:(no branch)/7") == [7]
+    assert commits(side, "branch:(no branch)/7") == commits("branch:(no branch)/7", side) == []
