@@ -211,6 +211,11 @@ class Table:
         for extra in held.filter(pc.is_null(held["bytes"]))["path"].to_pylist():
             if extra.rpartition(".")[0] in needed:
                 needed[extra] = None
+        return self.absent(needed)
+
+    def absent(self, needed: Mapping[str, int | None]) -> list[str]:
+        """Those of these files that do not exist, or have another size than the given one, by listing their
+        directories. Raises if one cannot be listed."""
         listed: dict[str, dict[str, int | None]] = {}
         missing = []
         for path, size in needed.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
@@ -27,7 +27,7 @@ from core.execution import journal as journals
 from core.execution.delete_files import Receipt, Work
 from core.execution.journal import Journal
 from core.execution.journal_watch import going_on
-from core.execution.reference_effects import Lost, References
+from core.execution.reference_effects import Lost, References, before
 from core.execution.snapshot_commit import Commit
 from core.execution.stable_read import read_stable_references
 from core.formats.paimon.write.commit_base import refuse_unlocked
@@ -134,8 +134,7 @@ class Task:
             return metadata_swap.take_back(self.table, swap, self._refuse_swept)
         references = References(self.table, self.run, self.effects, is_first=True)
         left = references.to_undo()
-        if any(not isinstance(each, PutIfAbsent) for each, _ in left):
-            self._refuse_swept()
+        self._refuse_lost({each.path: content for each, _ in left if (content := before(each)) is not None})
         self._refuse_taken_over(told("Nothing was undone."))
         restored = deleted_branches.restore_first(references, left)
         restored += expired_references.restore(references, left)
@@ -319,14 +318,26 @@ class Task:
 
     def _refuse_swept(self) -> None:
         """Raise `Invalid` if someone else deleted files that an undo would reference again."""
-        files = [path for path, kind, _ in self.frees if kind not in _REFERENCES]
-        sizes = presence.sizes(self.table.store, files)
-        if gone := [path for path in files if sizes[path] is None]:
+        sizes = presence.sizes(self.table.store, self._files)
+        self._refuse_without([path for path in self._files if sizes[path] is None])
+
+    def _refuse_lost(self, restored: Mapping[str, bytes]) -> None:
+        """Raise `Invalid` if these references (path → bytes) could not be read in full if they were written back."""
+        if restored:
+            self._refuse_without(replanned.lost(self.table, restored, self._files))
+
+    @property
+    def _files(self) -> list[str]:
+        return [path for path, kind, _ in self.frees if kind not in _REFERENCES]
+
+    def _refuse_without(self, gone: Sequence[str]) -> None:
+        if gone:
             raise Invalid(
                 counted(
                     len(gone),
-                    ("Run {id} cannot be undone: someone else deleted {count} of the files it removed: {first}."),
-                    "Run {id} cannot be undone: someone else deleted {count} of the files it removed, such as {first}.",
+                    "Run {id} cannot be undone: someone else deleted {count} of the files that this needs: {first}.",
+                    "Run {id} cannot be undone: someone else deleted {count} of the files that this needs, such as "
+                    "{first}.",
                     id=self.run,
                     first=gone[0],
                 ),

@@ -1,16 +1,20 @@
-"""Plan an interrupted action again by the current state of the table: what it may still delete."""
+"""What an interrupted action may still do by the current state of the table: what it may delete, planned again, and
+what can be restored."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+import pyarrow as pa
 
 from core.execution import deleted_tags
 from core.execution.delete_files import BATCH
 from core.execution.stable_read import read_stable_references
+from core.formats.paimon import layout, new_holders
 from core.model.actions import Change, DeleteTags, Expire
 from core.model.effects import RaiseHint
-from core.model.history import HistorySummary
+from core.model.history import History, HistorySummary
 from core.model.references import Heads
 from core.table import Table
 
@@ -56,6 +60,26 @@ def spared(
     history = table.until_unchanged(heads, lambda heads: table.summary(heads, change))
     again = lets_go(table, change, now_ms, history)
     return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again})
+
+
+def lost(table: Table, contents: Mapping[str, bytes], frees: Collection[str]) -> list[str]:
+    """The files that these references (path → bytes) need and that do not exist or cannot be read.
+
+    Of a table that does not fit into one process, its manifests and those of `frees`."""
+    history = table.summary(new_holders.alone(table.heads(), contents))
+    problems = [each.path for each in history.problems]
+    if isinstance(history, History):
+        needed = history.objects.filter(pa.array(history.held.over(history.existing)))["path"].to_pylist()
+        found = table.absent(dict.fromkeys(path for path in needed if path not in contents))
+    else:
+        found = [path for paths in table.lacking(history, frees).values() for path in paths]
+    schemas = [
+        layout.reference(line.branch, layout.SCHEMA, each.schema_id)
+        for line in history.heads.lines
+        for each in (*line.snapshots, *line.changelogs, *(tag.snapshot for tag in line.tags))
+        if each.schema_id not in line.schemas
+    ]
+    return list(dict.fromkeys([*found, *problems, *schemas]))
 
 
 def _is_followed(path: str, planned: Mapping[str, bytes], heads: Heads) -> bool:

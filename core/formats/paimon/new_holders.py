@@ -1,4 +1,4 @@
-"""Whether references that were added since may hold files that nothing held before. Pure.
+"""References that are added to a table: whether they may hold files that nothing held before, and which files. Pure.
 
 Writers commit newer snapshots all the time, tag the newest one, and keep the changelogs of those that they expire: such
 references hold new files, and what other references held before.
@@ -6,14 +6,19 @@ references hold new files, and what other references held before.
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from core.formats.paimon import layout
-from core.model.references import Heads, Snapshot
+from core.formats.paimon.references import schema_of, snapshot_of, tag_of
+from core.model.references import MAIN, Heads, Line, Schema, Snapshot
 
 _TAGGED = ("baseManifestList", "deltaManifestList", "indexManifest", "statistics")
 _CHANGES = "changelogManifestList"
+_PATH = re.compile(r"(?:branch/branch-(?P<branch>.+?)/)?(?P<kind>[a-z]+)/(?P=kind)-(?P<name>.+)")
 
 
 def are_added(before: Heads, after: Heads) -> bool:
@@ -45,6 +50,34 @@ def are_added(before: Heads, after: Heads) -> bool:
             }
         changed -= known
     return bool(changed)
+
+
+def alone(heads: Heads, contents: Mapping[str, bytes]) -> Heads:
+    """Return a table that has only the snapshots, tags and changelogs among these files (path → bytes), and besides
+    its schemas those among them. Raises `Corrupt` for a file that cannot be parsed."""
+    lines = {line.branch: _bare(line.branch, line.schemas) for line in heads.lines}
+    for path, content in contents.items():
+        if (found := _PATH.fullmatch(path)) is None:
+            continue
+        branch, kind, name = found["branch"] or MAIN, found["kind"], found["name"]
+        line = lines.get(branch) or _bare(branch, {})
+        match kind:
+            case layout.SNAPSHOT:
+                line = dataclasses.replace(line, snapshots=(*line.snapshots, snapshot_of(name, content, path)))
+            case layout.CHANGELOG:
+                line = dataclasses.replace(line, changelogs=(*line.changelogs, snapshot_of(name, content, path)))
+            case layout.TAG:
+                line = dataclasses.replace(line, tags=(*line.tags, tag_of(name, content, path)))
+            case layout.SCHEMA:
+                line = dataclasses.replace(line, schemas={**line.schemas, int(name): schema_of(name, content, path)})
+            case _:
+                continue  # holds nothing
+        lines[branch] = line
+    return dataclasses.replace(heads, lines=tuple(lines.values()), references=contents)
+
+
+def _bare(branch: str, schemas: Mapping[int, Schema]) -> Line:
+    return Line(branch, snapshots=(), tags=(), changelogs=(), consumers=(), schemas=schemas)
 
 
 def _names(snapshot: Snapshot) -> tuple[Any, ...]:

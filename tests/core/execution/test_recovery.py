@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,18 @@ from core.execution.apply import apply
 from core.execution.journal import CANCELLED, FAILED, REMOVED, Journal
 from core.formats.paimon.format import PaimonFormat
 from core.model import codes
-from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.model.actions import (
+    Change,
+    CleanOrphans,
+    CreateTag,
+    DeleteBranches,
+    DeleteTags,
+    Expire,
+    FastForward,
+    RenameTag,
+    ReplaceTag,
+    Rollback,
+)
 from core.storage.store import Store
 from core.table import Table, open_table
 from tests.support.builders import TableBuilder
@@ -135,11 +147,43 @@ def test_what_another_hand_deleted_files_of_is_not_taken_back(
     path = plan.frees["path"].to_pylist()[0]
     (table.root / path).unlink()
     before = ground.disk(table.root)
-    with pytest.raises(Invalid, match=f"someone else deleted 1 of the files it removed: {path}"):
+    with pytest.raises(Invalid, match=f"someone else deleted 1 of the files that this needs: {path}"):
         recovery.undo(run.id, open_table=open_table)
     assert ground.disk(table.root) == before
     resume(run.id)
     assert ground.broken(table.root) == []
+
+
+FORWARD, ROLLBACK = FastForward("b"), Rollback("5", destructive=True)
+
+
+@pytest.mark.parametrize("change", [ROLLBACK, FORWARD, DeleteBranches(("b",))])
+def test_references_whose_files_others_deleted_as_orphans_are_not_restored(table: TableBuilder, change: Change) -> None:
+    run = dies(table, change, f"journal: entry {REMOVED}")
+    for path in ground.unheld(table.root):
+        (table.root / path).unlink()
+    before = ground.references(table.root)
+    with pytest.raises(Invalid, match="someone else deleted"):
+        recovery.undo(run, open_table=open_table)
+    assert ground.references(table.root) == before
+    resume(run)
+    assert ground.broken(table.root) == []
+
+
+@pytest.mark.parametrize("change", [ROLLBACK, DeleteTags(("packed", "twin"))])
+def test_nothing_is_restored_into_a_table_made_again_at_the_same_place(table: TableBuilder, change: Change) -> None:
+    run = dies(table, change, "journal: entry done")
+    shutil.rmtree(table.root)
+    again = TableBuilder(table.root)
+    again._shared.random.seed(99)
+    for rows in (50, 60):
+        again.commit([again.file(1_000, rows=rows)])
+    before = ground.references(table.root)
+    with pytest.raises(SnapscopeError, match="Resume"):
+        recovery.undo(run, open_table=open_table)
+    assert ground.references(table.root) == before
+    assert recovery.resume(run, open_table=open_table, settle_s=0).outcome == "done"
+    assert ground.references(table.root) == before
 
 
 def without(what: str, add: Callable[..., str]) -> Callable[..., str]:

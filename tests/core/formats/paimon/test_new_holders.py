@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.formats.paimon.new_holders import are_added
+from core.formats.paimon.new_holders import alone, are_added
 from core.table import open_table
 from tests.support.builders import TableBuilder
 from tests.support.formats.paimon.tables import four_commits
@@ -81,3 +81,20 @@ def test_what_refers_to_something_older_may(tmp_path: Path, act: Act) -> None:
 
 def test_a_changelog_without_a_producer_holds_what_its_snapshot_removed(tmp_path: Path) -> None:
     assert added(tmp_path / "t", turns_one_into_a_changelog, "none")
+
+
+def test_references_alone_have_only_what_they_hold(tmp_path: Path) -> None:
+    """Whether they are on disk or not: so it is known what a reference to be restored needs."""
+    table = four_commits(tmp_path / "orders")
+    table.tag("early", 2)
+    branch = table.branch("dev/a", "early")
+    branch.commit([branch.file(10)])
+    opened = open_table(str(table.root))
+    heads, all_held = opened.heads(), opened.history()
+    paths = ["snapshot/snapshot-3", "tag/tag-early", "branch/branch-dev/a/snapshot/snapshot-3"]
+    contents = {path: heads.references[path] for path in paths}
+    found = opened.history(alone(heads, contents))
+    assert [each.path for each in found.holders] == [*reversed(paths[:2]), paths[2]]
+    for at, each in enumerate(found.holders):
+        held = all_held.objects.filter(all_held.held.at(all_held.position(each.point)))
+        assert sorted(found.objects.filter(found.held.at(at))["path"].to_pylist()) == sorted(held["path"].to_pylist())
