@@ -29,10 +29,15 @@ from core.model.effects import (
     Require,
     RequireNewest,
     SetHint,
+    after,
+    before,
+    stands_alone,
 )
 from core.storage import presence
 from core.storage.store import Store
 from core.table import Table
+
+Found = tuple[OfReference, bytes | None]  # an effect with the current bytes of its reference
 
 
 @dataclass
@@ -81,20 +86,14 @@ class References:
                 self.delete(effect)
             case SetHint():
                 if self.is_built_on:
-                    repair(self.store, effect.path)
+                    publish.repair_hint(self.store, effect.path)
                 else:
                     _set(self.store, effect.path, effect.content)
             case RepairHint():
                 if self.created or self.deleted or not self.is_first:  # an interrupted attempt may have deleted all
-                    repair(self.store, effect.path, self.created, self.deleted)
+                    publish.repair_hint(self.store, effect.path, self.created, self.deleted)
             case RequireNewest():
-                if late := self._late(effect):
-                    raise Conflict(
-                        "{late} was committed in the meantime, on top of what was removed.",
-                        late=late,
-                        path=late,
-                        remedy="Undo this run: it restores the snapshots that commit builds on.",
-                    )
+                self._refuse_late(effect)
             case RemoveDirectory():
                 schemas = (entry.name for entry in self.store.ls_if_there(f"{effect.path}/{layout.SCHEMA}"))
                 if not any(name.startswith(f"{layout.SCHEMA}-") for name in schemas):  # else it was created again
@@ -134,6 +133,8 @@ class References:
     def _replace(self, effect: ReplaceIfEqual) -> None:
         now = read_or_none(self.table, effect.path)
         if now == effect.before:
+            if (last := RequireNewest(effect.path)) in self.effects:
+                self._refuse_late(last)
             self.store.put(effect.path, effect.after)
             if effect.is_alone:
                 self.created.append(effect.path)
@@ -184,7 +185,7 @@ class References:
     def _is_built_on(self) -> bool:
         """Whether all effects happened and others have committed since, so that their source may be gone."""
         own = self.of_references
-        if not own or any(_stands_alone(each) for each in own):
+        if not own or any(stands_alone(each) for each in own):
             return False
         found = [(each, read_or_none(self.table, each.path)) for each in own]
         is_done = all(now != before(each) for each, now in found)
@@ -196,18 +197,18 @@ class References:
 
     # undo -----------------------------------------------------------------------------------------------------------
 
-    def to_undo(self) -> list[tuple[OfReference, bytes | None]]:
+    def to_undo(self) -> list[Found]:
         """The effects to undo, last one first, with the current bytes.
 
         Raises `Conflict` if others have changed them since.
         """
-        newest = (each for each in self.effects if isinstance(each, RequireNewest))
+        newest = [each for each in self.effects if isinstance(each, RequireNewest)]
         late = next((path for each in newest if (path := self._late(each))), None)
         own = self.of_references
         if late is not None and late in {each.path for each in own}:
             own = [each for each in own if not _is_beyond(each.path, late)]
         found = self._found(own)
-        left = [(each, now) for each, now in found if now != before(each)]
+        left = [(each, now) for each, now in self._without_expired(found) if now != before(each)]
         for each, now in [(each, now) for each, now in left if now != after(each)]:  # changed by others since
             match each:
                 case PutIfAbsent() | DeleteIfEqual() if each.is_alone:
@@ -222,16 +223,45 @@ class References:
                     return []  # none of our references exists
                 case _:
                     raise _anothers(each.path, "Resume the run instead.")
+        for last in newest if late is None else ():
+            self._refuse_moved(last, found, left)
         follows = {each.followed_by for each in own if isinstance(each, DeleteIfEqual) and each.followed_by}
         for path in sorted(follows):
             if read_or_none(self.table, path) is None:
                 raise _moved_on(path, told("no longer exists either"))
         return list(reversed(left))
 
-    def _found(self, own: Sequence[OfReference]) -> list[tuple[OfReference, bytes | None]]:
+    def _without_expired(self, found: Sequence[Found]) -> list[Found]:
+        """Drop the snapshots that a rollback was to delete and has not: it deletes the newest first."""
+        directories = {each.path.rpartition("/")[0] for each in self.effects if isinstance(each, RequireNewest)}
+        kept, there = list[Found](), set[str]()
+        for each, now in found:
+            directory = each.path.rpartition("/")[0]
+            if directory in directories and isinstance(each, DeleteIfEqual):
+                if now is None and directory in there:
+                    continue
+                there.update([] if now is None else [directory])
+            kept.append((each, now))
+        return kept
+
+    def _refuse_moved(self, effect: RequireNewest, found: Sequence[Found], left: Sequence[Found]) -> None:
+        """Raise `Conflict` if deleted snapshots would come after another one than before: someone has rolled back."""
+        directory = effect.path.rpartition("/")[0]
+        own = [each for each in found if each[0].path.startswith(f"{directory}/") and after(each[0]) is None]
+        if any(now is not None for _, now in own) or not any(each in left for each in own) or not self._ids(directory):
+            return
+        at = [each for each, _ in found if each.path == effect.path]
+        known = {each.content for each in self.effects if isinstance(each, Require) and each.path == effect.path}
+        known.update(text for each in at for text in (before(each), after(each)) if text)
+        now = read_if_there(self.table, effect.path)
+        if now not in known:
+            why = told("no longer exists either") if now is None else told("has since been created by another writer")
+            raise _moved_on(effect.path, why)
+
+    def _found(self, own: Sequence[OfReference]) -> list[Found]:
         """The effects with the current bytes of their references."""
         known = self.store.read_many([each.path for each in own if not each.is_alone and before(each) is not None])
-        found: list[tuple[OfReference, bytes | None]] = []
+        found: list[Found] = []
         for each in own:
             content = known.get(each.path)
             if content is None:
@@ -244,7 +274,7 @@ class References:
                 found.append((each, content))
         return found
 
-    def undo(self, left: Sequence[tuple[OfReference, bytes | None]]) -> list[str]:
+    def undo(self, left: Sequence[Found]) -> list[str]:
         """Undo these effects; return the paths that changed."""
         for each, now in left:
             was = before(each)
@@ -254,7 +284,7 @@ class References:
                 _set(self.store, each.path, was)
         hints = [each.path for each in self.effects if isinstance(each, SetHint | RepairHint | RaiseHint)]
         for path in dict.fromkeys(hints):
-            repair(self.store, path)
+            publish.repair_hint(self.store, path)
         made = {each.path.rpartition("/")[0] for each, _ in left if before(each) is None}
         for directory in sorted(each for each in made if each.startswith(f"{layout.BRANCH}/")):
             self.store.remove_empty_dir(directory)  # an empty branch directory counts as a branch
@@ -275,17 +305,27 @@ class References:
         self.undo(())
         return True
 
+    def _refuse_late(self, effect: RequireNewest) -> None:
+        if late := self._late(effect):
+            raise Conflict(
+                "{late} was committed in the meantime, on top of what was removed.",
+                late=late,
+                path=late,
+                remedy="Undo this run: it restores the snapshots that commit builds on.",
+            )
+
     def _late(self, effect: RequireNewest) -> str | None:
         """A snapshot by others on top of one that is or was to be deleted, or None.
 
-        Such a snapshot shows as a gap in the ids from the newest snapshot that stays. If that one is gone too, it has
-        expired since, and the answer is unknown: None.
+        Such a snapshot shows as a gap in the ids from the newest snapshot that stays, or before that is replaced. If it
+        is gone too, it has expired since, and the answer is unknown: None.
         """
         own = {each.path: (before(each), after(each)) for each in self.of_references}
         directory, _, name = effect.path.rpartition("/")
-        names = (entry.name.removeprefix(f"{layout.SNAPSHOT}-") for entry in self.store.ls_if_there(directory))
-        there, newest = sorted(int(each) for each in names if each.isdecimal()), int(name.rpartition("-")[2])
-        expected = newest + 1
+        there, newest = self._ids(directory), int(name.rpartition("-")[2])
+        old, _ = own.get(effect.path, (None, None))
+        is_old = old is not None and read_or_none(self.table, effect.path) == old
+        expected = 0 if is_old else newest + 1
         for number in (each for each in there if each > newest and newest in there):
             path = f"{directory}/{layout.SNAPSHOT}-{number}"
             if path in own and read_or_none(self.table, path) in own[path]:
@@ -295,55 +335,15 @@ class References:
             expected += 1
         return None
 
+    def _ids(self, directory: str) -> list[int]:
+        names = (entry.name.removeprefix(f"{layout.SNAPSHOT}-") for entry in self.store.ls_if_there(directory))
+        return sorted(int(each) for each in names if each.isdecimal())
+
 
 class Lost(Conflict):
     """The source of something created has changed: what was created is undone."""
 
     kind = Conflict.__name__
-
-
-def before(effect: OfReference) -> bytes | None:
-    match effect:
-        case PutIfAbsent():
-            return None
-        case ReplaceIfEqual():
-            return effect.before
-        case DeleteIfEqual():
-            return effect.content
-
-
-def after(effect: OfReference) -> bytes | None:
-    match effect:
-        case PutIfAbsent():
-            return effect.content
-        case ReplaceIfEqual():
-            return effect.after
-        case DeleteIfEqual():
-            return None
-
-
-def _stands_alone(effect: OfReference) -> bool:
-    """Whether the effect is judged alone: changes by others elsewhere are no reason to skip it."""
-    return effect.is_alone or (isinstance(effect, DeleteIfEqual) and effect.while_planned)
-
-
-def repair(store: Store, path: str, made: Sequence[str] = (), gone: Sequence[str] = ()) -> None:
-    """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left. On a full
-    disk one that matches already is enough, or none: then engines list."""
-    directory, _, name = path.rpartition("/")
-    prefix = f"{directory}/{directory.rpartition('/')[2]}-"
-    there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.union(made).difference(gone)
-    found = [each.removeprefix(prefix) for each in there if each.startswith(prefix)]
-    numbers = [int(each) for each in found if each.isdecimal()]
-    if numbers:
-        said = str(max(numbers) if name == layout.LATEST else min(numbers)).encode()
-        try:
-            store.put(path, said)
-        except Corrupt:
-            if (now := store.read_many([path])[path]) != said and not isinstance(now, NotFound):
-                raise
-    else:
-        store.delete(path)
 
 
 def _is_beyond(path: str, late: str) -> bool:

@@ -21,7 +21,7 @@ after the last reference was deleted and after the wait, holds it, and only if e
 full.
 
 A first run stops (`Conflict`) where a condition does not hold. A resumed run skips what another writer has since
-changed, and stops where a remaining effect depends on it. When a `Require` or commit fails, the effects before it are
+changed, and stops where a remaining effect depends on it; it ends there if it can no longer be undone. When a `Require` or commit fails, the effects before it are
 undone.
 """
 
@@ -215,6 +215,33 @@ def changes(effects: Sequence[Effect]) -> tuple[Effect, ...]:
 def is_shared(effects: Sequence[Effect]) -> bool:
     """Whether others may change the table during the run; true only where each reference has its own condition."""
     return not any(isinstance(each, CheckTable | CommitSnapshot | SwapMetadata) for each in effects)
+
+
+def before(effect: OfReference) -> bytes | None:
+    """The bytes of its reference before the effect; None if there is none."""
+    match effect:
+        case PutIfAbsent():
+            return None
+        case ReplaceIfEqual():
+            return effect.before
+        case DeleteIfEqual():
+            return effect.content
+
+
+def after(effect: OfReference) -> bytes | None:
+    """The bytes of its reference after the effect; None if there is none."""
+    match effect:
+        case PutIfAbsent():
+            return effect.content
+        case ReplaceIfEqual():
+            return effect.after
+        case DeleteIfEqual():
+            return None
+
+
+def stands_alone(effect: OfReference) -> bool:
+    """Whether the effect is judged alone: changes by others elsewhere are no reason to skip it."""
+    return effect.is_alone or (isinstance(effect, DeleteIfEqual) and effect.while_planned)
 
 
 @dataclass(frozen=True, slots=True)

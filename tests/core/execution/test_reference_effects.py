@@ -127,6 +127,68 @@ def test_commits_after_a_rollback_that_was_cut_off_at_its_end_are_no_trouble(tmp
     assert (root / "snapshot/LATEST").read_text() == "7", "engines believe it where no next one is there"
 
 
+def commit(root: Path, *numbers: int) -> None:
+    """Commit as other writers do: each on top of the snapshot before it."""
+    for number in numbers:
+        document = json.loads((root / f"snapshot/snapshot-{number - 1}").read_bytes())
+        (root / f"snapshot/snapshot-{number}").write_text(json.dumps(document | {"id": number, "commitUser": "other"}))
+    (root / "snapshot/LATEST").write_text(str(numbers[-1]))
+
+
+def roll_back_to_3(root: Path) -> None:
+    (root / "snapshot/LATEST").write_text("3")
+    for path in _numbered(4, 10):
+        (root / path).unlink(missing_ok=True)
+
+
+def roll_back_and_commit(root: Path) -> None:
+    roll_back_to_3(root)
+    commit(root, 4, 5)
+
+
+@pytest.mark.parametrize("others", [roll_back_to_3, roll_back_and_commit])
+@pytest.mark.parametrize("at", ["put snapshot/LATEST", "delete snapshot/snapshot-7", f"journal: entry {REMOVED}"])
+def test_a_rollback_by_others_since_is_not_reversed(at: str, others: Callable[[Path], None], tmp_path: Path) -> None:
+    """Restored above it, old snapshots would be the newest, after a gap in the ids."""
+    root = ground.warehouse(tmp_path / "w")
+    run = dies(ground.small_table(root), Rollback("5", destructive=True), at)
+    others(root)
+    now = ground.references(root)
+    with pytest.raises(Conflict, match=r"snapshot-5 .*someone has rolled back .*Resume the run instead"):
+        recovery.undo(run, open_table=open_table)
+    assert ground.references(root) == now
+    receipt = recovery.resume(run, open_table=open_table, settle_s=0)
+    assert ({path: ground.references(root).get(path) for path in now if "/snapshot-" in path}
+            == {path: text for path, text in now.items() if "/snapshot-" in path})  # fmt: skip
+    assert receipt.outcome == "done"
+    assert ground.broken(root) == []
+
+
+def test_a_snapshot_that_expired_since_is_not_restored(tmp_path: Path) -> None:
+    root = ground.warehouse(tmp_path / "w")
+    run = dies(ground.small_table(root), Rollback("5", destructive=True), "delete snapshot/snapshot-8")
+    before = ground.references(root)
+    for path in _numbered(1, 7):
+        (root / path).unlink()
+    assert recovery.undo(run, open_table=open_table) == ("snapshot/snapshot-9",)
+    left = {path for path in ground.references(root) if path.startswith("snapshot/snapshot-")}
+    assert left == _numbered(7, 10)
+    assert before.keys() - _numbered(1, 7) < ground.references(root).keys()
+
+
+def test_main_is_not_forwarded_below_a_commit_by_others(tmp_path: Path) -> None:
+    """It would not contain the branch's rows, nor would a reader of the table."""
+    root = ground.warehouse(tmp_path / "w")
+    run = dies(ground.small_table(root), FastForward("b"), "put snapshot/snapshot-5")
+    commit(root, 6)
+    now = ground.references(root)
+    with pytest.raises(Conflict, match=MEANWHILE):
+        recovery.resume(run, open_table=open_table, settle_s=0)
+    recovery.undo(run, open_table=open_table)
+    assert ground.references(root) == now
+    assert (root / "snapshot/LATEST").read_text() == "6"
+
+
 def test_a_point_that_expires_while_it_is_rolled_back_to_leaves_the_table_as_it_was(tmp_path: Path) -> None:
     root = ground.warehouse(tmp_path / "w")
     ground.small_table(root)

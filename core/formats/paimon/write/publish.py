@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.errors import Conflict, NotFound, SnapscopeError
+from core.errors import Conflict, Corrupt, NotFound, SnapscopeError
 from core.formats.paimon import layout, references
 from core.formats.paimon.types import Source
 from core.formats.paimon.write import alter as alters
@@ -315,6 +315,25 @@ def publish(store: Store, path: str, content: bytes) -> bool:
             told("Another writer replaced {path} right after it was published.", path=path), path=store.location
         )
     return False
+
+
+def repair_hint(store: Store, path: str, made: Sequence[str] = (), gone: Sequence[str] = ()) -> None:
+    """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left. On a full
+    disk one that matches already is enough, or none: then engines list."""
+    directory, _, name = path.rpartition("/")
+    prefix = f"{directory}/{directory.rpartition('/')[2]}-"
+    there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.union(made).difference(gone)
+    found = [each.removeprefix(prefix) for each in there if each.startswith(prefix)]
+    numbers = [int(each) for each in found if each.isdecimal()]
+    if numbers:
+        said = str(max(numbers) if name == layout.LATEST else min(numbers)).encode()
+        try:
+            store.put(path, said)
+        except Corrupt:
+            if (now := store.read_many([path])[path]) != said and not isinstance(now, NotFound):
+                raise
+    else:
+        store.delete(path)
 
 
 def _outwait(store: Store, path: str) -> None:
