@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
@@ -27,7 +27,7 @@ from core.execution import journal as journals
 from core.execution.delete_files import Receipt, Work
 from core.execution.journal import Journal
 from core.execution.journal_watch import going_on
-from core.execution.reference_effects import Lost, References, before
+from core.execution.reference_effects import Lost, References
 from core.execution.snapshot_commit import Commit
 from core.execution.stable_read import read_stable_references
 from core.formats.paimon.write.commit_base import refuse_unlocked
@@ -41,6 +41,7 @@ from core.model.effects import (
     CommitSnapshot,
     DeleteIfEqual,
     Effect,
+    OfReference,
     PutIfAbsent,
     RaiseHint,
     RepairHint,
@@ -48,6 +49,7 @@ from core.model.effects import (
     SwapMetadata,
     VerifyFiles,
     Wait,
+    before,
     changes,
 )
 from core.model.references import Heads, ObjectKind
@@ -85,16 +87,18 @@ class Task:
     marks: deleted_tags.Marks = field(default_factory=dict)
     is_first: bool = True
     was_sent: bool = True  # the commit of a swap may have happened
-    has_removed: bool = False  # an earlier attempt has finished all reference changes
+    has_removed: bool = False  # an earlier attempt has finished all reference changes, and no undo has begun since
+    is_half_undone: bool = False  # an undo has begun since the last attempt that finished them
+    earlier: Sequence[str] = ()  # what earlier attempts have recorded as deleted, and no undo has restored
     is_swept: bool = False
     confirm: Callable[[Heads], None] = lambda _: None  # raises if newly read references forbid the run
 
     created: list[str] = field(default_factory=list)
+    problems: tuple[Reason, ...] = ()  # what this attempt could not do
     has_begun: bool = False  # this attempt may have changed something
 
     def carry_out(self, how: Manner) -> Receipt:
         """Run everything from the first effect to the receipt."""
-        earlier = [] if self.is_first else self.journal.deleted(self.run)
         references = self._references()
         try:
             self._refuse_taken_over(told("Nothing more was changed."))
@@ -104,7 +108,7 @@ class Task:
             is_nothing = self._is_untouched or (self.is_first and self._is_nothing(references, error))
             self._failed(error, is_nothing=is_nothing)
             raise
-        deleted = [path for path in references.deleted if path not in earlier]
+        deleted = [path for path in references.deleted if path not in self.earlier]
         created = [*references.created, *self.created]
         try:
             if not any(isinstance(each, CheckTable) for each in self.effects):
@@ -114,7 +118,7 @@ class Task:
                 grace_period.wait(how.settle_s, how.cancelled, how.waits)
             problems = self._not_as_made()
             work = Work(self.run, self.fingerprint, self.removes, self.frees, self.is_first, self.allowed, problems)
-            gone = [*earlier, *deleted]
+            gone = [*self.earlier, *deleted]
             begins = functools.partial(self._refuse_taken_over, told("No further file was deleted."))
             return delete_files.sweep(
                 self.table, work, self.journal, created, gone, how.progress, how.cancelled, begins
@@ -126,21 +130,57 @@ class Task:
 
     def undo(self) -> list[str]:
         """Undo all effects, from the last to the first; return the references that changed."""
-        for commit in self._commits():
-            commit.refuse_landed()
         if self._swaps() and not self.was_sent:
             return []  # what others have committed since may look the same
         for swap in self._swaps():
             return metadata_swap.take_back(self.table, swap, self._refuse_swept)
         references = References(self.table, self.run, self.effects, is_first=True)
-        left = references.to_undo()
-        self._refuse_lost({each.path: content for each, _ in left if (content := before(each)) is not None})
+        left = self._to_undo(references)
         self._refuse_taken_over(told("Nothing was undone."))
         restored = deleted_branches.restore_first(references, left)
         restored += expired_references.restore(references, left)
         rest = [each for each in left if each[0].path not in restored]
         tags = deleted_tags.restore(references, rest, self.marks)
         return [*restored, *tags, *references.undo([each for each in rest if each[0].path not in tags])]
+
+    def refuse_half_undone(self) -> None:
+        """Raise `Conflict` if an undo has begun and can be finished. If it cannot, the run can be resumed."""
+        if self.is_half_undone and self._can_undo():
+            raise Conflict(
+                "The undo of run {run} has begun and is not finished.",
+                run=self.run,
+                path=self.table.location,
+                remedy=told("Finish it: {undo}.", undo=f"snapscope undo {self.run}"),
+            )
+
+    def _to_undo(self, references: References) -> list[tuple[OfReference, bytes | None]]:
+        """The effects to undo, last one first, with the current bytes. Raises `Conflict` or `Invalid` if that is no
+        longer possible."""
+        for commit in self._commits():
+            commit.refuse_landed()
+        left = references.to_undo()
+        restored = {each.path: content for each, _ in left if (content := before(each)) is not None}
+        files = [path for path, kind, _ in self.frees if kind not in _REFERENCES]
+        replanned.refuse_lost(self.table, self.run, restored, files)
+        return left
+
+    def _can_undo(self) -> bool:
+        """Whether the run can be undone now; True if that is unknown."""
+        try:
+            for swap in self._swaps() if self.was_sent else ():
+                metadata_swap.refuse_taking_back(self.table, swap, self._refuse_swept)
+            self._to_undo(References(self.table, self.run, self.effects, is_first=True))
+        except (Conflict, Invalid):
+            return False
+        except SnapscopeError:
+            return True
+        return True
+
+    def _refuse_swept(self) -> None:
+        """Raise `Invalid` if someone else deleted files that an undo would reference again."""
+        files = [path for path, kind, _ in self.frees if kind not in _REFERENCES]
+        sizes = presence.sizes(self.table.store, files)
+        replanned.refuse_without(self.run, [path for path in files if sizes[path] is None])
 
     # reference changes ----------------------------------------------------------------------------------------------
 
@@ -153,9 +193,15 @@ class Task:
             references.created += [each.path for each in self.effects if isinstance(each, PutIfAbsent)]
             self.created = [path for commit in self._commits() for path in commit.created(commit.run())]
         else:
-            is_unordered = functools.partial(deleted_tags.is_unordered, known=self.marks)
-            for effect, *others in expired_references.grouped(changes(self.effects), is_unordered):
-                self._do(effect, others, references)
+            try:
+                is_unordered = functools.partial(deleted_tags.is_unordered, known=self.marks)
+                for effect, *others in expired_references.grouped(changes(self.effects), is_unordered):
+                    self._do(effect, others, references)
+            except Conflict as error:
+                if self.is_first or isinstance(error, Unknown | taken_over.TakenOver) or self._can_undo():
+                    raise
+                self.problems = (codes.REST_LEFT(why=error.message),)
+                references.undo(())  # only the hints
         if not self.is_swept:
             for swap in self._swaps():
                 metadata_swap.settle(self.table, swap)
@@ -287,7 +333,7 @@ class Task:
         return dataclasses.replace(receipt, journal_head=head)
 
     def _not_as_made(self) -> tuple[Reason, ...]:
-        """Return which references that a resumed run was to write have other contents, or none."""
+        """Return what a resumed run could not do, and which references that it was to write have other contents."""
         wanted = dict[str, bytes]()
         for effect in self.effects if not self.is_first else ():
             match effect:
@@ -298,7 +344,8 @@ class Task:
                 case ReplaceIfEqual() if effect.is_alone:
                     wanted[effect.path] = effect.after
         found = self.table.heads().references if wanted else {}
-        return tuple(codes.NOT_AS_MADE(path=path) for path, content in wanted.items() if found.get(path) != content)
+        others = (codes.NOT_AS_MADE(path=path) for path, content in wanted.items() if found.get(path) != content)
+        return (*self.problems, *others)
 
     def _is_nothing(self, references: References, error: BaseException) -> bool:
         """Whether the table is as it was before the run; False if that is unknown."""
@@ -315,35 +362,6 @@ class Task:
             return is_sure and references.is_as_before()  # elsewhere, a request whose answer was lost may still happen
         except SnapscopeError:
             return False
-
-    def _refuse_swept(self) -> None:
-        """Raise `Invalid` if someone else deleted files that an undo would reference again."""
-        sizes = presence.sizes(self.table.store, self._files)
-        self._refuse_without([path for path in self._files if sizes[path] is None])
-
-    def _refuse_lost(self, restored: Mapping[str, bytes]) -> None:
-        """Raise `Invalid` if these references (path → bytes) could not be read in full if they were written back."""
-        if restored:
-            self._refuse_without(replanned.lost(self.table, restored, self._files))
-
-    @property
-    def _files(self) -> list[str]:
-        return [path for path, kind, _ in self.frees if kind not in _REFERENCES]
-
-    def _refuse_without(self, gone: Sequence[str]) -> None:
-        if gone:
-            raise Invalid(
-                counted(
-                    len(gone),
-                    "Run {id} cannot be undone: someone else deleted {count} of the files that this needs: {first}.",
-                    "Run {id} cannot be undone: someone else deleted {count} of the files that this needs, such as "
-                    "{first}.",
-                    id=self.run,
-                    first=gone[0],
-                ),
-                path=gone[0],
-                remedy="Resume it instead.",
-            )
 
 
 def refuse_unready(table: Table, effects: Sequence[Effect]) -> None:

@@ -286,12 +286,12 @@ class Journal:
         with self._open() as connection:
             return int(connection.execute("select count(*) from events").fetchone()[0])
 
-    def deleted(self, run_id: str) -> list[str]:
-        """Every path that a run deleted, in order."""
+    def deleted(self, run_id: str, after: int = 0) -> list[str]:
+        """Every path that a run deleted, in order, by its entries after the one of this number."""
         return [
             path
             for event in self.events(run_id)
-            if event["what"] in (REMOVED, SWEPT)
+            if event["what"] in (REMOVED, SWEPT) and event["number"] > after
             for path in event["detail"].get("deleted", [])
         ]
 

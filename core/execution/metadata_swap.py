@@ -64,15 +64,25 @@ def take_back(table: Table, swap: SwapMetadata, refuse_swept: Callable[[], None]
     changed: list[str] = []
 
     def reverse(heads: Heads) -> SwapMetadata:
-        back = format_of(table).taken_back(heads, swap)
-        if back.sets:
-            refuse_swept()
+        back = _reverse(table, heads, swap, refuse_swept)
         changed[:] = dict((*back.sets, *back.removes))
         return back
 
     commit(table, reverse)
     format_of(table).repair()
     return changed
+
+
+def refuse_taking_back(table: Table, swap: SwapMetadata, refuse_swept: Callable[[], None]) -> None:
+    """Raise `Invalid` if the swap can no longer be undone."""
+    _reverse(table, table.heads(), swap, refuse_swept)
+
+
+def _reverse(table: Table, heads: Heads, swap: SwapMetadata, refuse_swept: Callable[[], None]) -> SwapMetadata:
+    back = format_of(table).taken_back(heads, swap)
+    if back.sets:
+        refuse_swept()
+    return back
 
 
 def commit(table: Table, judged: Judge, begins: Callable[[], None] = lambda: None) -> list[str]:

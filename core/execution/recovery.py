@@ -37,7 +37,8 @@ def resume(
     """Resume an unfinished run.
 
     References created again since (an id after a rollback) are left alone, and so is whatever anything now holds. A
-    resume always ends the run, unless it is itself interrupted or cancelled.
+    resume always ends the run, unless it is itself interrupted or cancelled, or the run can still be undone: then a
+    `Conflict` says why. That is also so where an undo has begun.
 
     Outside the table it deletes only under roots that were named when the run began. `outside` names them for runs in
     older journals, which did not record any.
@@ -55,6 +56,7 @@ def resume(
             _refuse_unnamed(found, journal, allowed)
         how = Manner(settle_s, progress, waits, cancelled)
         task = _task(open_table(found.table), found, journal, allowed)
+        task.refuse_half_undone()
         journal.add(run_id, journals.RESUMED, {})
         return task.carry_out(how)
 
@@ -96,12 +98,16 @@ def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = (
     table = table.read_anew()
     removes, frees = journal.removed(run.id), journal.frees(run.id)
     effects = journal_versions.effects_of(run, removes, frees)
-    seen = {event["what"] for event in journal.events(run.id)}
+    events = journal.events(run.id)
+    seen = {event["what"] for event in events}
+    undone = max((event["number"] for event in events if event["what"] == journals.UNDOING), default=0)
+    has_removed = any(event["what"] == journals.REMOVED and event["number"] > undone for event in events)
     return Task(
         table, journal, run.id, run.change, run.fingerprint, run.plan["now_ms"], effects, removes, frees, allowed,
         run.plan.get("marks", {}),
         is_first=False, was_sent=journals.SENT in seen or not run.plan.get(journals.SENT),
-        has_removed=journals.REMOVED in seen, is_swept=run.is_swept,
+        has_removed=has_removed, is_half_undone=undone > 0 and not has_removed,
+        earlier=journal.deleted(run.id, undone), is_swept=run.is_swept,
     )  # fmt: skip
 
 

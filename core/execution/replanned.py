@@ -8,14 +8,17 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pyarrow as pa
 
+from core.errors import Invalid
 from core.execution import deleted_tags
 from core.execution.delete_files import BATCH
 from core.execution.stable_read import read_stable_references
 from core.formats.paimon import layout, new_holders
+from core.messages import counted
 from core.model.actions import Change, DeleteTags, Expire
 from core.model.effects import RaiseHint
 from core.model.history import History, HistorySummary
 from core.model.references import Heads
+from core.storage import presence
 from core.table import Table
 
 Removes = Sequence[tuple[str, bytes]]
@@ -62,12 +65,15 @@ def spared(
     return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again})
 
 
-def lost(table: Table, contents: Mapping[str, bytes], frees: Collection[str]) -> list[str]:
-    """The files that these references (path → bytes) need and that do not exist or cannot be read.
+def refuse_lost(table: Table, run: str, contents: Mapping[str, bytes], frees: Collection[str]) -> None:
+    """Raise `Invalid` if files are missing or unreadable that these references (path → bytes) need once restored.
 
-    Of a table that does not fit into one process, its manifests and those of `frees`."""
+    Of a table that does not fit into one process, its manifests and those of `frees` are looked for."""
+    if not contents:
+        return
     history = table.summary(new_holders.alone(table.heads(), contents))
     problems = [each.path for each in history.problems]
+    presence.sizes(table.store, problems)  # raises if the store does not answer
     if isinstance(history, History):
         needed = history.objects.filter(pa.array(history.held.over(history.existing)))["path"].to_pylist()
         found = table.absent(dict.fromkeys(path for path in needed if path not in contents))
@@ -79,7 +85,24 @@ def lost(table: Table, contents: Mapping[str, bytes], frees: Collection[str]) ->
         for each in (*line.snapshots, *line.changelogs, *(tag.snapshot for tag in line.tags))
         if each.schema_id not in line.schemas
     ]
-    return list(dict.fromkeys([*found, *problems, *schemas]))
+    refuse_without(run, list(dict.fromkeys([*found, *problems, *schemas])))
+
+
+def refuse_without(run: str, gone: Sequence[str]) -> None:
+    """Raise `Invalid` if any of the files that the undo of a run needs are gone."""
+    if gone:
+        raise Invalid(
+            counted(
+                len(gone),
+                "Run {id} cannot be undone: someone else deleted {count} of the files that this needs: {first}.",
+                "Run {id} cannot be undone: someone else deleted {count} of the files that this needs, such as "
+                "{first}.",
+                id=run,
+                first=gone[0],
+            ),
+            path=gone[0],
+            remedy="Resume it instead.",
+        )
 
 
 def _is_followed(path: str, planned: Mapping[str, bytes], heads: Heads) -> bool:

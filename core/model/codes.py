@@ -103,10 +103,8 @@ PAIMON_REFERENCES = Code(
 )
 PAIMON_COMMIT = Code(
     "paimon-commit",
-    (
-        "Apache Paimon 2.0: a commit removes files from the current state; an expiry deletes "
-        "them once no snapshot or tag holds them"
-    ),
+    "Apache Paimon 2.0: a commit removes files from the current state; an expiry deletes "
+    "them once no snapshot or tag holds them",
 )
 PAIMON_AS_LATEST = Code(
     "paimon-as-latest", "Apache Paimon 2.0: roll back as latest, a new snapshot with an old one's content"
@@ -258,6 +256,7 @@ OTHERS_STAY = Code(
 NOT_AS_MADE = Code(
     "not-as-made", "{path} is not what this run was to make of it: another program has changed it, before or after."
 )
+REST_LEFT = Code("rest-left", "The rest of this run could not be done, and it can no longer be undone: {why}")
 NO_TEXT_STAYS = Code(
     "no-text-stays",
     "{count} files whose names are not valid UTF-8, or that requests cannot name exactly, are kept: {named}. If no "

@@ -21,8 +21,8 @@ after the last reference was deleted and after the wait, holds it, and only if e
 full.
 
 A first run stops (`Conflict`) where a condition does not hold. A resumed run skips what another writer has since
-changed, and stops where a remaining effect depends on it; it ends there if it can no longer be undone. When a `Require` or commit fails, the effects before it are
-undone.
+changed, and stops where a remaining effect depends on it, or ends there if it can no longer be undone. When a `Require`
+or commit fails, the effects before it are undone.
 """
 
 from __future__ import annotations

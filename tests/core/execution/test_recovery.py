@@ -21,6 +21,7 @@ from core.model import codes
 from core.model.actions import (
     Change,
     CleanOrphans,
+    CreateBranch,
     CreateTag,
     DeleteBranches,
     DeleteTags,
@@ -34,7 +35,7 @@ from core.storage.store import Store
 from core.table import Table, open_table
 from tests.support.builders import TableBuilder
 from tests.support.execution import ground, iceberg_ground
-from tests.support.execution.dying import Death, dies
+from tests.support.execution.dying import Death, Life, MortalStore, dies
 
 NOW = ground.LATE_MS
 EXPIRE = Expire(retain_max=3, retain_min=3)
@@ -316,6 +317,43 @@ def ends_first(monkeypatch: pytest.MonkeyPatch, run: str) -> None:
 
 
 # undo ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change", [ROLLBACK, FORWARD, DeleteTags(("early", "packed", "twin")), CreateBranch("new", "tag:early"), EXPIRE]
+)
+def test_an_undo_that_has_begun_is_finished_not_resumed(table: TableBuilder, change: Change) -> None:
+    """Resumed, a run that had deleted all its references would end as done although some are there again."""
+    before = ground.references(table.root)
+    run = dies(table, change, f"journal: written {REMOVED}")
+    life = Life(left=2, is_fault=True)
+    opened = PaimonFormat.of(open_table(str(table.root)).format)
+    store = MortalStore(str(table.root), life)
+    with pytest.raises(Corrupt, match="503"):
+        recovery.undo(run, open_table=lambda _: Table(dataclasses.replace(opened, store=store)))
+    half = ground.references(table.root)
+    with pytest.raises(Conflict, match=rf"has begun.*snapscope undo {run}"):
+        recovery.resume(run, open_table=open_table, settle_s=0)
+    assert ground.references(table.root) == half
+    recovery.undo(run, open_table=open_table)
+    assert ground.references(table.root) == before
+    assert Journal().open_run(str(table.root)) is None
+
+
+def test_what_an_undo_restored_before_it_failed_is_deleted_again(table: TableBuilder) -> None:
+    """If it can no longer be finished, the run is resumed: all of it, not only what follows the references."""
+    run = dies(table, ROLLBACK, f"journal: written {REMOVED}")
+    opened = PaimonFormat.of(open_table(str(table.root)).format)
+    store = MortalStore(str(table.root), Life(left=2, is_fault=True))
+    with pytest.raises(Corrupt, match="503"):
+        recovery.undo(run, open_table=lambda _: Table(dataclasses.replace(opened, store=store)))
+    for path in ground.unheld(table.root):
+        (table.root / path).unlink()
+    receipt = recovery.resume(run, open_table=open_table, settle_s=0)
+    assert receipt.outcome == "done"
+    assert open_table(str(table.root)).heads().main.snapshots[-1].id == 5
+    assert (table.root / "snapshot/LATEST").read_text() == "5"
+    assert ground.broken(table.root) == []
 
 
 def test_undo_overwrites_nothing_made_since(table: TableBuilder) -> None:

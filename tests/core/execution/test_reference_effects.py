@@ -20,6 +20,7 @@ from core.execution.journal import FAILED, REMOVED, UNDONE, Journal
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import PaimonManifests
 from core.formats.paimon.write import documents
+from core.model import codes
 from core.model.actions import Change, CreateBranch, Expire, FastForward, RenameBranch, ResetConsumer, Rollback
 from core.model.plan import Plan
 from core.storage import local_disk
@@ -146,6 +147,14 @@ def roll_back_and_commit(root: Path) -> None:
     commit(root, 4, 5)
 
 
+def commit_and_expire(root: Path) -> None:
+    newest = max(int(path.name.rpartition("-")[2]) for path in (root / "snapshot").glob("snapshot-*"))
+    commit(root, newest + 1, newest + 2)
+    for path in _numbered(1, newest + 1):
+        (root / path).unlink(missing_ok=True)
+    (root / "snapshot/EARLIEST").write_text(str(newest + 1))
+
+
 @pytest.mark.parametrize("others", [roll_back_to_3, roll_back_and_commit])
 @pytest.mark.parametrize("at", ["put snapshot/LATEST", "delete snapshot/snapshot-7", f"journal: entry {REMOVED}"])
 def test_a_rollback_by_others_since_is_not_reversed(at: str, others: Callable[[Path], None], tmp_path: Path) -> None:
@@ -174,6 +183,31 @@ def test_a_snapshot_that_expired_since_is_not_restored(tmp_path: Path) -> None:
     left = {path for path in ground.references(root) if path.startswith("snapshot/snapshot-")}
     assert left == _numbered(7, 10)
     assert before.keys() - _numbered(1, 7) < ground.references(root).keys()
+
+
+@pytest.mark.parametrize(
+    ("change", "at", "others"),
+    [
+        (FastForward("b"), "put snapshot/snapshot-5", roll_back_to_3),
+        (FastForward("b"), "put snapshot/snapshot-5", commit_and_expire),
+        (FastForward("b"), "delete tag/tag-twin", roll_back_to_3),
+        (Rollback("tag:early", destructive=True), "delete snapshot/snapshot-8", commit_and_expire),
+    ],
+)
+def test_what_can_neither_be_done_nor_undone_ends_and_says_so(
+    change: Change, at: str, others: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """Otherwise, its run would block the table for ever."""
+    root = ground.warehouse(tmp_path / "w")
+    run = dies(ground.small_table(root), change, at)
+    others(root)
+    now = ground.references(root)
+    with pytest.raises(Conflict, match="Resume the run instead"):
+        recovery.undo(run, open_table=open_table)
+    receipt = recovery.resume(run, open_table=open_table, settle_s=0)
+    assert [each.code for each in receipt.problems] == [codes.REST_LEFT]
+    assert ground.references(root) == now
+    assert Journal().open_run(str(root)) is None
 
 
 def test_main_is_not_forwarded_below_a_commit_by_others(tmp_path: Path) -> None:
