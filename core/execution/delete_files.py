@@ -84,6 +84,7 @@ class Work:
     is_first: bool
     allowed: tuple[str, ...] = ()  # roots outside the table under which files may be deleted
     problems: tuple[Reason, ...] = ()  # found before
+    was_swept: bool = False  # an earlier attempt may have deleted files without having recorded it
 
 
 def sweep(
@@ -128,7 +129,7 @@ def sweep(
             journal.check(work.run)  # whoever resumes must know what earlier batches deleted
         done = _Swept()
         try:
-            _delete(table, waiting[begin : begin + BATCH], why_not, gone_before, cancelled, done)
+            _delete(table, waiting[begin : begin + BATCH], why_not, gone_before, cancelled, done, work.was_swept)
         finally:
             journal.add(work.run, journals.SWEPT, {"deleted": done.deleted, "kept_back": _written(done.kept_back)})
         swept.add(done)
@@ -193,6 +194,7 @@ def _delete(
     gone_before: Collection[str],
     cancelled: Callable[[], bool],
     swept: _Swept,
+    was_swept: bool,
 ) -> None:
     """Delete one batch: by one request where the store can, and the rest several files in parallel.
 
@@ -210,7 +212,8 @@ def _delete(
         else:
             try:
                 # A client that repeats a request whose answer was lost hears that there is no such file.
-                is_gone = store.delete(path) or (not store.is_local and store.size(path) is None)
+                is_unsure = was_swept or not store.is_local
+                is_gone = store.delete(path) or (is_unsure and store.size(path) is None)
                 if is_gone and path not in gone_before:
                     swept.deleted.append(path)
                 else:

@@ -117,7 +117,8 @@ class Task:
             if any(isinstance(each, Wait) for each in self.effects):
                 grace_period.wait(how.settle_s, how.cancelled, how.waits)
             problems = self._not_as_made()
-            work = Work(self.run, self.fingerprint, self.removes, self.frees, self.is_first, self.allowed, problems)
+            work = Work(self.run, self.fingerprint, self.removes, self.frees, self.is_first, self.allowed, problems,
+                        self.is_swept)  # fmt: skip
             gone = [*self.earlier, *deleted]
             begins = functools.partial(self._refuse_taken_over, told("No further file was deleted."))
             return delete_files.sweep(
@@ -284,9 +285,8 @@ class Task:
             references.look_again()
             if any(isinstance(each, DeleteIfEqual) and each.while_planned for each in self.effects):
                 hint = next((each for each in self.effects if isinstance(each, RaiseHint)), None)
-                references.spares = replanned.spared(
-                    self.table, self.change, self.now_ms, self.removes, hint, self.marks
-                )
+                found = replanned.spared(self.table, self.change, self.now_ms, self.removes, hint, self.marks)
+                references.spares, references.deleted = found
         return references
 
     def _commits(self) -> list[Commit]:

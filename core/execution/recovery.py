@@ -101,13 +101,14 @@ def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = (
     events = journal.events(run.id)
     seen = {event["what"] for event in events}
     undone = max((event["number"] for event in events if event["what"] == journals.UNDOING), default=0)
-    has_removed = any(event["what"] == journals.REMOVED and event["number"] > undone for event in events)
+    removed = [event for event in events if event["what"] == journals.REMOVED and event["number"] > undone]
+    created = removed[-1]["detail"].get("created", []) if removed else []
     return Task(
         table, journal, run.id, run.change, run.fingerprint, run.plan["now_ms"], effects, removes, frees, allowed,
         run.plan.get("marks", {}),
         is_first=False, was_sent=journals.SENT in seen or not run.plan.get(journals.SENT),
-        has_removed=has_removed, is_half_undone=undone > 0 and not has_removed,
-        earlier=journal.deleted(run.id, undone), is_swept=run.is_swept,
+        has_removed=bool(removed), is_half_undone=undone > 0 and not removed,
+        earlier=journal.deleted(run.id, undone), is_swept=run.is_swept, created=created,
     )  # fmt: skip
 
 

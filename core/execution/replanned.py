@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pyarrow as pa
 
-from core.errors import Invalid
+from core.errors import Invalid, NotFound
 from core.execution import deleted_tags
 from core.execution.delete_files import BATCH
 from core.execution.stable_read import read_stable_references
@@ -36,8 +36,8 @@ def spared(
     removes: Removes,
     hint: RaiseHint | None = None,
     marks: deleted_tags.Marks | None = None,
-) -> frozenset[str]:
-    """References that were to be deleted when the run was interrupted, and no longer may be.
+) -> tuple[frozenset[str], list[str]]:
+    """References that were to be deleted when the run was interrupted, and no longer may be; and those that are gone.
 
     They are deleted in order, so one that exists before a missing one was created again. With a `hint`, snapshots are
     deleted in batches, in any order within one: in the batch that was interrupted, one that exists may not have been
@@ -49,6 +49,10 @@ def spared(
     """
     heads = read_stable_references(table)
     there = [heads.references.get(path) == content for path, content in removes]
+    missed = [path for path, _ in removes if path not in heads.references]
+    unread = presence.listed(table.store, missed)
+    read = table.store.read_many(missed)
+    gone = [path for path in missed if path not in unread and isinstance(read[path], NotFound)]
     begin = max((number + 1 for number, is_there in enumerate(there) if not is_there), default=0)
     waiting = frozenset(path for path, _ in removes[begin:])
     if hint is not None:
@@ -59,10 +63,10 @@ def spared(
         now = deleted_tags.listed(table.store, marks.keys())
         waiting = (waiting - marks.keys()) | {path for path in marks if now.get(path) == marks[path]}
     if not waiting:
-        return frozenset(path for path, _ in removes)
+        return frozenset(path for path, _ in removes), gone
     history = table.until_unchanged(heads, lambda heads: table.summary(heads, change))
     again = lets_go(table, change, now_ms, history)
-    return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again})
+    return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again}), gone
 
 
 def refuse_lost(table: Table, run: str, contents: Mapping[str, bytes], frees: Collection[str]) -> None:

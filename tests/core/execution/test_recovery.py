@@ -27,6 +27,7 @@ from core.model.actions import (
     DeleteTags,
     Expire,
     FastForward,
+    RenameBranch,
     RenameTag,
     ReplaceTag,
     Rollback,
@@ -314,6 +315,28 @@ def ends_first(monkeypatch: pytest.MonkeyPatch, run: str) -> None:
         return locked(location)
 
     monkeypatch.setattr(recovery, "locked", late)
+
+
+@pytest.mark.parametrize(
+    ("change", "at", "count"),
+    [
+        (EXPIRE, "delete snapshot/snapshot-3", 1),
+        (EXPIRE, "delete dt=", 3),
+        (DeleteTags(("early", "twin")), "delete tag/", 2),
+        (DeleteBranches(("b",)), "delete manifest", 1),
+        (RenameBranch("b", "c"), f"journal: written {REMOVED}", 1),
+        (CreateBranch("new", "tag:early"), f"journal: written {REMOVED}", 1),
+    ],
+)
+def test_the_receipt_of_a_resumed_run_tells_what_all_attempts_did(
+    table: TableBuilder, change: Change, at: str, count: int
+) -> None:
+    before = {path for path in ground.disk(table.root) if not path.endswith(("EARLIEST", "LATEST"))}
+    run = dies(table, change, at, count=count)
+    receipt = recovery.resume(run, open_table=open_table, settle_s=0)
+    now = {path for path in ground.disk(table.root) if not path.endswith(("EARLIEST", "LATEST"))}
+    assert (set(receipt.deleted), set(receipt.created)) == (before - now, now - before)
+    assert receipt.kept_back == ()
 
 
 # undo ----------------------------------------------------------------------------------------------------------------
