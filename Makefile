@@ -64,7 +64,7 @@ run: $(VENV)/.ready-run $(if $(store),$(VENV)/.ready-store-$(store)) ## the dash
 
 # --- the tests -------------------------------------------------------------------------------------------------------
 
-check: lint ## before every commit: lint, format, types, layers, fast tests (about 3 minutes; the goal is 2)
+check: lint ## before every commit: lint, format, types, layers, fast tests (about 2 minutes)
 	@$(MAKE) --jobs 2 types fast
 
 test: LEFT_OUT ?= most cases of long tests (make deep runs them), long proofs (make proof MINUTES=n)
@@ -92,7 +92,7 @@ structure: $(VENV)/.ready-dev ## counts what makes the code hard to enter; fails
 fast: $(VENV)/.ready-dev
 	@SNAPSCOPE_LEFT_OUT='slow, Spark, engine and browser tests, most examples of properties, all but three cases of each test (make test runs them)' \
 	  SNAPSCOPE_DEEP=0.2 \
-	  tests/in_memory $(BIN)/python -m pytest -q --numprocesses auto -m 'not (slow or spark or engines or browser)'
+	  tests/in_memory $(BIN)/python -m pytest -q --numprocesses $$(($$(nproc) + 1)) -m 'not (slow or spark or engines or browser)'
 
 format: $(VENV)/.ready-dev ## rewrite the code into its one form
 	@$(BIN)/ruff check --quiet --fix-only .
