@@ -41,7 +41,7 @@ def apart(schema: Schema, ours: Mapping[int, Schema], theirs: Mapping[int, Schem
     if ours == theirs:
         return schema
     known = max((id for each in _shared(ours, theirs) for id in _ids(each.fields)), default=-1)
-    free = max(id for each in (schema, *theirs.values()) for id in _ids(each.fields)) + 1
+    free = max((id for each in (schema, *theirs.values()) for id in _ids(each.fields)), default=-1) + 1
     return replace(schema, fields=tuple(_renumbered(each, known, free) for each in schema.fields))
 
 

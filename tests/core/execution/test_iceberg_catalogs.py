@@ -21,6 +21,7 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable
 from core.formats.iceberg.format import IcebergFormat
+from core.formats.iceberg.write import commit as commits
 from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag, Rollback
 from core.storage.store import Store
 from core.table import Table, open_table
@@ -262,6 +263,29 @@ def test_rest_ignores_that_snapshots_expire(lake: Lake, rest: Server, ignores: t
         recovery.undo(run.id, open_table=open_table)
         assert told(lake) == before
         assert Journal().open_run(NAME) is None
+
+
+def test_a_table_that_cannot_be_read_after_a_commit_leaves_the_run_open(
+    lake: Lake, rest: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the reason: the server has made the change."""
+    table, read = open_table(NAME), commits.read_at
+    plan, there = table.preview(expiry(lake), LATE_MS), lake.files()
+
+    def fails(store: Store, path: str) -> bytes:
+        if rest.commits:
+            raise Invalid("This location cannot be read.")
+        return read(store, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(commits, "read_at", fails)
+        with pytest.raises(Conflict, match="cannot be determined whether the catalog accepted"):
+            apply(table, plan, settle_s=0)
+    assert lake.files() == there
+    run = Journal().open_run(NAME)
+    assert run is not None
+    assert recovery.resume(run.id, open_table=open_table, settle_s=0).outcome == "done"
+    assert lake.broken() == []
 
 
 def test_a_catalog_of_nessie_is_read_only(lake: Lake, rest: Server) -> None:

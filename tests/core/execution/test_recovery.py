@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,7 @@ def test_nobody_recovers_what_is_still_running(table: TableBuilder, monkeypatch:
     """A tag is made without the lock of the table, and its files may be checked for minutes."""
     opened, real, told = open_table(str(table.root)), Table.missing_files, list[SnapscopeError]()
 
-    def meanwhile(*args: object) -> list[str]:
+    def meanwhile(*args: Any) -> list[str]:
         (run,) = Journal().runs()
         for recover in (recovery.undo, recovery.resume):
             with pytest.raises(Conflict, match="is still running on this machine") as refused:
@@ -78,14 +79,14 @@ def test_nobody_recovers_what_is_still_running(table: TableBuilder, monkeypatch:
         with pytest.raises(Conflict, match="is still running on this machine") as refused:
             apply(opened, opened.preview(EXPIRE, NOW), settle_s=0)
         told.append(refused.value)
-        return real(*args)  # type: ignore[arg-type]
+        return real(*args)
 
-    monkeypatch.setattr(Table, "missing_files", meanwhile)
-    receipt = apply(opened, opened.preview(CreateTag("mine", verified=True), NOW), settle_s=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(Table, "missing_files", meanwhile)
+        receipt = apply(opened, opened.preview(CreateTag("mine", verified=True), NOW), settle_s=0)
     assert {(each.code, each.remedy) for each in told} == {(ErrorCode.TABLE_LOCKED, "Wait until it has finished.")}
     assert (table.root / "tag/tag-mine").is_file()
     assert [each["what"] for each in Journal().events(receipt.run)] == ["started", "done"]
-    monkeypatch.undo()
     apply(opened, opened.preview(EXPIRE, NOW), settle_s=0)
 
 

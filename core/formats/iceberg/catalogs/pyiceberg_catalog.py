@@ -237,7 +237,7 @@ class CatalogTable:
             table = _limited(self.catalog, lambda: client.load_table(self.identifier))
         if place.path(str(table.metadata_location)) != found.path:
             return None
-        made: str | None = None
+        made, is_ignored = None, False
         failed: Exception | str = told("it answered that it did, but the table's metadata lacks the change")
         try:
             made = client.commit_table(table, requirements, updates).metadata_location  # without a limit, as a swap
@@ -252,16 +252,15 @@ class CatalogTable:
             after = documents.parse(commit.read_at(place.store, now), now)
             if edits.has(after, edit):
                 return now
-            if made and edits.has_none(after, found, edit):
-                raise Invalid(
-                    "The catalog answered that it made the change, but it did not. Nothing was changed.",
-                    path=self.location,
-                    remedy="Make the change with the table's own engine, or ask who runs the catalog.",
-                )
-        except Invalid:
-            raise
+            is_ignored = made is not None and edits.has_none(after, found, edit)
         except SnapscopeError as unread:
             failed = f"{failed}; nor could the table be read: {unread}"
+        if is_ignored:
+            raise Invalid(
+                "The catalog answered that it made the change, but it did not. Nothing was changed.",
+                path=self.location,
+                remedy="Make the change with the table's own engine, or ask who runs the catalog.",
+            )
         raise self._unknown(conf, "the change", failed)
 
     def _is_refusal(self, error: Exception, place: TableLocation, found: Metadata) -> bool:
