@@ -88,9 +88,9 @@ class Written:
         arrays = [pa.array(rows[name], arrow_field(id, name, of).type) for id, name, of in chosen]
         return self.file(pa.table(arrays, schema=pa.schema([arrow_field(*each) for each in chosen])), DATA, **more)
 
-    def positions(self, rows: Sequence[tuple[Entry | str, int]], **more: Any) -> Entry:
+    def positions(self, rows: Sequence[tuple[Entry | str | None, int]], **more: Any) -> Entry:
         """Write a position delete file: (data file or its location, position)."""
-        paths = [each if isinstance(each, str) else each["path"] for each, _ in rows]
+        paths = [each["path"] if isinstance(each, dict) else each for each, _ in rows]
         schema = pa.schema([arrow_field(2147483546, "file_path", "string"), arrow_field(2147483545, "pos", "long")])
         table = pa.table([pa.array(paths), pa.array([row for _, row in rows], pa.int64())], schema=schema)
         return self.file(table, POSITIONS, **more)

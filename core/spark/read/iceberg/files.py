@@ -29,7 +29,7 @@ from core.storage.size_limits import DATA_FILE, INDEX_FILE
 from core.storage.store import Store
 
 BATCH_ROWS = 1 << 16
-PATH = IcebergField(iceberg_deletes.PATH, "file_path", IcebergType("string"))
+PATH = IcebergField(iceberg_deletes.PATH, "file_path", IcebergType("string"), default="")  # where the column is lacking
 POSITION = IcebergField(iceberg_deletes.POSITION, "pos", IcebergType("long"))
 Names: TypeAlias = Mapping[str, MappedName] | None
 
@@ -170,7 +170,7 @@ def _positions(place: TableLocation, paths: Sequence[str], files: Sequence[str],
     found: dict[str, list[Ints]] = {}
     for path in paths:
         for batch in read(place, path, (PATH, POSITION), {}, names):
-            _refuse_nulls(batch, path)
+            batch = _with_path(batch, path)
             encoded = batch[f"{PATH.id}"].combine_chunks().dictionary_encode()
             odd = encoded.dictionary.filter(pc.invert(pc.is_in(encoded.dictionary, value_set=wanted)))
             for name, is_near in zip(odd, pc.is_in(normals(odd), value_set=spellings), strict=True):
@@ -183,11 +183,14 @@ def _positions(place: TableLocation, paths: Sequence[str], files: Sequence[str],
     return {name: np.unique(np.concatenate(parts)) for name, parts in found.items()}
 
 
-def _refuse_nulls(batch: pa.Table, path: str) -> None:
-    if batch[f"{PATH.id}"].null_count or batch[f"{POSITION.id}"].null_count:
+def _with_path(batch: pa.Table, path: str) -> pa.Table:
+    """The position deletes without those whose path is null: they name no file, so the engine's readers skip them."""
+    batch = batch.filter(batch[f"{PATH.id}"].is_valid())
+    if batch[f"{POSITION.id}"].null_count or pc.any(pc.equal(batch[f"{PATH.id}"], "")).as_py():
         raise Corrupt("A position delete file has rows without a path or a position.", path=path)
     if len(batch) and pc.min(batch[f"{POSITION.id}"]).as_py() < 0:
         raise Corrupt("A position delete file has a negative position.", path=path)
+    return batch
 
 
 def _equality(place: TableLocation, paths: Sequence[str], keys: Sequence[IcebergField], names: Names) -> list[pa.Array]:

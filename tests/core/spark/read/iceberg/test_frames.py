@@ -680,10 +680,18 @@ def test_equality_by_a_column_nobody_knows_any_more(table: Written) -> None:
         rows(table)
 
 
-def test_a_delete_file_without_its_columns(table: Written) -> None:
+def test_position_deletes_whose_path_is_null_delete_nothing(table: Written) -> None:
+    file = some(table, 1, 2, 3)
+    table.commit(file)
+    table.commit(table.positions([(None, 0), (file, 1), (None, 2)]))
+    assert len(rows(table)) == 2
+
+
+@pytest.mark.parametrize(("id", "name"), [(9, "x"), (2147483545, "pos")])
+def test_a_delete_file_without_its_columns(table: Written, id: int, name: str) -> None:
     file = some(table, 1)
     table.commit(file)
-    odd = pa.table([pa.array([1], pa.int64())], schema=pa.schema([arrow_field(9, "x", "long")]))
+    odd = pa.table([pa.array([1], pa.int64())], schema=pa.schema([arrow_field(id, name, "long")]))
     table.commit(table.file(odd, 1))
     with pytest.raises(Corrupt, match="without a path or a position"):
         rows(table)
