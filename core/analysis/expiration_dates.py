@@ -128,5 +128,5 @@ def lasting(holder: Holder, expiry: Expiry | None, place: int) -> tuple[int, flo
     """
     if expiry is not None and expiry.not_before_ms is not None:
         return 0, float(expiry.not_before_ms), -place
-    hangs = holder.kind is HolderKind.CHANGELOG or (expiry is not None and expiry.is_counted)
+    hangs = holder.kind is HolderKind.CHANGELOG or (expiry is not None and expiry.is_open)
     return (1, 0.0, place) if hangs else (2, 0.0, -place)

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.messages import Reason
+from core.errors import SnapscopeError
+from core.messages import Reason, told
 from core.model.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """When a version expires automatically: not before `not_before_ms` (None = never, or not while `words` applies)."""
+    """When a version expires automatically: not before `not_before_ms`, in epoch milliseconds.
+
+    None: never, or not while `words` applies; with `is_open` the date is unknown, because it depends on the number of
+    future commits or the rules cannot be read.
+    """
 
     point: str
     not_before_ms: int | None
     words: str
-    is_counted: bool = False  # it depends on the number of future commits, so its date is unknown
+    is_open: bool = False
+
+
+def undetermined(point: str, error: SnapscopeError) -> Expiry:
+    """The expiry of a version whose rules cannot be read."""
+    return Expiry(point, None, told("cannot be determined: {why}", why=error.message.rstrip(".")), is_open=True)
 
 
 @dataclass(frozen=True, slots=True)

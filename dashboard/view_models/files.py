@@ -158,9 +158,9 @@ def _earliest(course: FileLifetime, zone: str, now_ms: int) -> Piece:
     if dated and max(dated) > now_ms:
         return words.life_at_least(max(dated), zone)
     ends = [each.ends for each in course.stretches]
-    hangs = any(each is not None and each.is_counted for each in ends)
-    never = any(each is None or (each.not_before_ms is None and not each.is_counted) for each in ends)
-    return words.LIFE_AFTER_COMMITS if hangs and not never else words.LIFE_NEVER
+    hangs = any(each is not None and each.is_open for each in ends)
+    never = any(each is None or (each.not_before_ms is None and not each.is_open) for each in ends)
+    return words.LIFE_UNDATED if hangs and not never else words.LIFE_NEVER
 
 
 def stretches(course: FileLifetime, zone: str) -> pd.DataFrame:

@@ -96,7 +96,7 @@ def tag_expires(tag: Tag, zone: str) -> str:
 
 def tag_goes(tag: Tag, zone: str, end: Expiry) -> str:
     """Say on which date a tag expires, or on what else that depends."""
-    is_lasting = tag.expires is None and not end.is_counted
+    is_lasting = tag.expires is None and not end.is_open
     return tag_expires(tag, zone) if is_lasting or end.not_before_ms is not None else spoken(end.words)
 
 

@@ -16,7 +16,7 @@ from core.formats.iceberg.retention import (
     number,
 )
 from core.messages import counted, told
-from core.model.expiry import Expiry
+from core.model.expiry import Expiry, undetermined
 from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Snapshot
 from core.model.time_travel import in_words
@@ -27,8 +27,7 @@ def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expi
     try:
         found = ends(heads, now_ms)
     except Corrupt as error:  # a property without its number hides nothing else
-        unknown = None, told("cannot be determined: {why}", why=error.message.rstrip(".")), False
-        found = dict.fromkeys(_named(heads), unknown)
+        return {point: undetermined(point, error) for point in _named(heads)}
     return {point: Expiry(point, *end) for point, end in found.items()}
 
 

@@ -16,7 +16,7 @@ from core.formats.paimon.plan import automatic_tags
 from core.formats.paimon.retention import UNBOUNDED
 from core.messages import counted, told
 from core.model.codes import Fault
-from core.model.expiry import Expiry
+from core.model.expiry import Expiry, undetermined
 from core.model.references import Heads, Line, Tag
 from core.model.time_travel import in_words
 from core.units import epoch_ms, is_true
@@ -40,8 +40,7 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
     try:
         policy = retention.policy(options, now_ms, rules=rules)
     except Invalid as error:  # options that contradict themselves hide nothing else
-        unknown = told("cannot be determined: {why}", why=error.message.rstrip("."))
-        return [Expiry(str(each.id), None, unknown) for each in line.snapshots]
+        return [undetermined(str(each.id), error) for each in line.snapshots]
     if policy.most_per_run < 1:
         never = told("never at a commit: {option} is {most}", option=retention.LIMIT, most=policy.most_per_run)
         return [Expiry(str(each.id), None, never) for each in line.snapshots]
@@ -102,8 +101,7 @@ def _tags(line: Line) -> list[Expiry]:
     try:
         surplus = automatic_tags.surplus(line)
     except Invalid as error:
-        unknown = told("cannot be determined: {why}", why=error.message.rstrip("."))
-        return [Expiry(f"tag:{tag.name}", None, unknown) for tag in line.tags]
+        return [undetermined(f"tag:{tag.name}", error) for tag in line.tags]
     return [_tag(tag, resolved(line.options), surplus.get(tag.name)) for tag in line.tags]
 
 

@@ -485,6 +485,9 @@ def test_the_cost_of_a_tag_is_its_plan(table: TableBuilder) -> None:
         ({"write-only": "true"}, ["never at a commit: the table is write-only", words.NEVER], False),
         ({"tag.automatic-creation": "process-time", "tag.num-retained-max": "2"},
          ["2026-01-01 00:01:00", "when 2 more automatic tags exist"], True),
+        ({"tag.automatic-creation": "process-time", "tag.num-retained-max": "0"},
+         ["cannot be determined: tag.num-retained-max must be at least 1, not '0'; otherwise no tag would be kept"] * 2,
+         False),
     ],
 )  # fmt: skip
 def test_a_tag_ends_when_commits_delete_it(
