@@ -10,26 +10,30 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
-from core.errors import Conflict, ErrorCode, Invalid
+from core.errors import Conflict, Corrupt, ErrorCode, Invalid, NotFound
 from core.execution import deleted_tags, journal_versions, recovery
 from core.execution import journal as journals
 from core.execution.delete_files import Receipt, refuse_contradictions
 from core.execution.grace_period import SETTLE_S, refuse_settle
-from core.execution.interpreter import Manner, Task, refuse_unready
+from core.execution.interpreter import Manner, Task
 from core.execution.journal import Journal
 from core.execution.journal_watch import ON_SPARK
 from core.execution.metadata_swap import format_of
 from core.execution.table_lock import carried_out, locked
-from core.messages import joined, sentences, told
+from core.formats.paimon.write.commit_base import refuse_unlocked
+from core.formats.paimon.write.publish import read_head
+from core.messages import counted, joined, sentences, told
 from core.model.effects import (
+    CommitSnapshot,
     DeleteIfEqual,
     Effect,
     PutIfAbsent,
     RaiseHint,
     RepairHint,
     SwapMetadata,
+    VerifyFiles,
     Wait,
     changes,
     is_shared,
@@ -85,7 +89,7 @@ def apply(
 def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], None], run: str = "") -> Task:
     """Record a plan as a run in the journal, before its first effect. `run`: its id, if somebody holds its lock."""
     effects = tuple(_bound(table, plan, each) for each in plan.effects)
-    refuse_unready(table, effects)
+    _refuse_unready(table, effects)
     frees = [tuple(row.values()) for row in plan.frees.to_pylist()]
     marks = deleted_tags.marks(table.store, effects)
     document = _document(plan) | journal_versions.written(effects, plan.removes) | ({"marks": marks} if marks else {})
@@ -104,6 +108,36 @@ def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], 
 def _bound(table: Table, plan: Plan, effect: Effect) -> Effect:
     """Complete a metadata swap with the parts that change besides references, read from the document it is based on."""
     return format_of(table).edit(plan, table.heads()) if isinstance(effect, SwapMetadata) else effect
+
+
+def _refuse_unready(table: Table, effects: Sequence[Effect]) -> None:
+    """Check, before a run begins, that all files of each version exist and that a commit is possible."""
+    for effect in effects:
+        if isinstance(effect, VerifyFiles) and effect.tag is None:
+            _refuse_missing(table, effect.point)
+        if isinstance(effect, CommitSnapshot):
+            refuse_unlocked(table.store, read_head(table.store, effect.branch))
+
+
+def _refuse_missing(table: Table, point: str) -> None:
+    history = table.history()
+    position = next((at for at, each in enumerate(history.holders) if point in (each.point, each.name)), None)
+    if position is None:
+        raise NotFound("{point} no longer exists; nothing was changed.", point=point, path=table.location)
+    missing = [problem.path for problem in history.incomplete.get(position, ())]
+    missing += table.missing_files(history, history.holders[position].point)
+    if missing:
+        raise Corrupt(
+            counted(
+                len(missing),
+                "{count} file of {point} is missing or cannot be read, so a tag could not protect it and "
+                "it cannot be rolled back to; nothing was changed.",
+                "{count} files of {point} are missing or cannot be read, so a tag could not protect it "
+                "and it cannot be rolled back to; nothing was changed.",
+                point=point,
+            ),
+            path=missing[0],
+        )
 
 
 def refuse_unfinished(table: Table, journal: Journal) -> None:

@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
+from core.errors import Conflict, Corrupt, Invalid, SnapscopeError
 from core.execution import (
     delete_files,
     deleted_branches,
@@ -30,8 +30,6 @@ from core.execution.journal_watch import going_on
 from core.execution.reference_effects import Lost, References
 from core.execution.snapshot_commit import Commit
 from core.execution.stable_read import read_stable_references
-from core.formats.paimon.write.commit_base import refuse_unlocked
-from core.formats.paimon.write.publish import read_head
 from core.formats.table_format import Unknown
 from core.messages import Reason, both, counted, told
 from core.model import codes
@@ -217,7 +215,7 @@ class Task:
                 tags = [each for each in (effect, *others) if isinstance(each, DeleteIfEqual)]
                 self._taking_back(references, lambda: deleted_tags.delete(references, tags))
             case VerifyFiles():
-                self._verify(effect)
+                self._verify(effect, references)
             case SwapMetadata() if self.is_first:
                 self.created += metadata_swap.make(self.table, effect, self.confirm, self._commits_now)
             case SwapMetadata():
@@ -236,11 +234,19 @@ class Task:
         except Conflict as error:
             is_ours = self.is_first or any(isinstance(each, PutIfAbsent) and each.is_alone for each in self.effects)
             if (isinstance(error, Lost) and is_ours) or (self.is_first and self._is_refused_commit(error)):
-                try:
-                    references.undo(references.to_undo())
-                except SnapscopeError as left:
-                    error.add_note(f"{left}")
+                self._take_back(references, error)
             raise
+
+    def _take_back(self, references: References, error: SnapscopeError) -> None:
+        """Undo what this attempt has done, and what earlier attempts have: others may have done the same by now."""
+        own = {*references.created, *references.deleted, *references.replaced}
+        try:
+            if not self.is_first:
+                references.undo(self._to_undo(references))
+            elif own:
+                references.undo([each for each in references.to_undo() if each[0].path in own])
+        except SnapscopeError as left:
+            error.add_note(f"{left}")
 
     def _commits_now(self) -> None:
         self.journal.add(self.run, journals.SENT, {})
@@ -252,7 +258,7 @@ class Task:
         commit = self._commit_of(effect)
         self.created += commit.created(commit.run())
 
-    def _verify(self, effect: VerifyFiles) -> None:
+    def _verify(self, effect: VerifyFiles, references: References) -> None:
         """Check that every file of the version exists. If not, delete its tag again and raise.
 
         A file that is not confirmed to exist is not protected.
@@ -272,8 +278,8 @@ class Task:
                     ),
                     path=missing[0],
                 )
-        except SnapscopeError:
-            self.table.store.delete(effect.tag)
+        except SnapscopeError as error:
+            self._take_back(references, error)
             raise
 
     def _again(self, heads: Heads) -> replanned.Removes:
@@ -356,39 +362,14 @@ class Task:
                 return not self.created and isinstance(error, SnapscopeError)
             if any(commit.landed() is not None for commit in self._commits()):
                 return False
+            is_sure = isinstance(error, SnapscopeError) and not isinstance(error, Silent)
             if any(getattr(each, "is_alone", False) for each in self.effects) or self._commits():
-                return references.nothing_is_left()
-            is_sure = isinstance(error, SnapscopeError) and not isinstance(error, Silent) and self.table.store.is_local
-            return is_sure and references.is_as_before()  # elsewhere, a request whose answer was lost may still happen
+                is_refused = is_sure and isinstance(error, Conflict)
+                is_idle = not (references.created or references.deleted or references.replaced)
+                return (is_refused and is_idle) or references.nothing_is_left()
+            is_sure = (
+                is_sure and self.table.store.is_local
+            )  # elsewhere a request whose answer was lost may still happen
+            return is_sure and references.is_as_before()
         except SnapscopeError:
             return False
-
-
-def refuse_unready(table: Table, effects: Sequence[Effect]) -> None:
-    """Check, before a run begins, that all files of each version exist and that a commit is possible."""
-    for effect in effects:
-        if isinstance(effect, VerifyFiles) and effect.tag is None:
-            _refuse_missing(table, effect.point)
-        if isinstance(effect, CommitSnapshot):
-            refuse_unlocked(table.store, read_head(table.store, effect.branch))
-
-
-def _refuse_missing(table: Table, point: str) -> None:
-    history = table.history()
-    position = next((at for at, each in enumerate(history.holders) if point in (each.point, each.name)), None)
-    if position is None:
-        raise NotFound("{point} no longer exists; nothing was changed.", point=point, path=table.location)
-    missing = [problem.path for problem in history.incomplete.get(position, ())]
-    missing += table.missing_files(history, history.holders[position].point)
-    if missing:
-        raise Corrupt(
-            counted(
-                len(missing),
-                "{count} file of {point} is missing or cannot be read, so a tag could not protect it and "
-                "it cannot be rolled back to; nothing was changed.",
-                "{count} files of {point} are missing or cannot be read, so a tag could not protect it "
-                "and it cannot be rolled back to; nothing was changed.",
-                point=point,
-            ),
-            path=missing[0],
-        )

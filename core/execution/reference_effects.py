@@ -42,15 +42,16 @@ Found = tuple[OfReference, bytes | None]  # an effect with the current bytes of 
 
 @dataclass
 class References:
-    """The reference effects of one run. `spares`: references that were to be deleted and no longer may be."""
+    """The reference effects of one run. `spares`: what was to be deleted and no longer may be."""
 
     table: Table
     run: str
     effects: Sequence[Effect]
     is_first: bool
     spares: frozenset[str] = frozenset()
-    created: list[str] = field(default_factory=list)
+    created: list[str] = field(default_factory=list)  # by this attempt itself, as the two below
     deleted: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
     is_built_on: bool = False
     is_idle: bool = False  # an independent reference already exists, so its source is not checked
 
@@ -136,8 +137,7 @@ class References:
             if (last := RequireNewest(effect.path)) in self.effects:
                 self._refuse_late(last)
             self.store.put(effect.path, effect.after)
-            if effect.is_alone:
-                self.created.append(effect.path)
+            (self.created if effect.is_alone else self.replaced).append(effect.path)
         elif now != effect.after and not (effect.is_alone and not self.is_first):
             raise _anothers(effect.path, "Plan again." if self.is_first and effect.is_alone else "Undo this run.")
 

@@ -22,7 +22,8 @@ full.
 
 A first run stops (`Conflict`) where a condition does not hold. A resumed run skips what another writer has since
 changed, and stops where a remaining effect depends on it, or ends there if it can no longer be undone. When a `Require`
-or commit fails, the effects before it are undone.
+or commit fails, the effects before it are undone, by a first run only those that it carried out itself: someone else
+may have made the same change.
 """
 
 from __future__ import annotations

@@ -22,7 +22,16 @@ from core.execution import delete_files, grace_period
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.model import codes
-from core.model.actions import CreateTag, DeleteTags, Expire
+from core.model.actions import (
+    Change,
+    CreateBranch,
+    CreateTag,
+    DeleteTags,
+    Expire,
+    RenameBranch,
+    RenameTag,
+    ReplaceTag,
+)
 from core.model.plan import Plan
 from core.storage.store import Store
 from core.table import Table, open_table
@@ -497,6 +506,48 @@ def test_a_tag_of_a_snapshot_that_expired_since_the_plan(table: TableBuilder) ->
     with pytest.raises((NotFound, Conflict)):
         go(table, plan)
     assert not (table.root / "tag/tag-x").exists()
+
+
+SHOWN: dict[str, tuple[Change, list[Change]]] = {  # the plan that is confirmed late, and what someone else did before
+    "the same tag, now the only holder": (CreateTag("late", 1), [CreateTag("late", 1), KEEP_ONE]),
+    "the same tag": (CreateTag("late", 6), [CreateTag("late", 6)]),
+    "a tag renamed in the same way": (RenameTag("v", "kept"), [RenameTag("v", "kept")]),
+    "a renamed tag that was deleted with its files": (RenameTag("w", "kept"), [KEEP_ONE, DeleteTags(("w",))]),
+    "a renamed tag that was replaced": (RenameTag("w", "kept"), [ReplaceTag("w", 6)]),
+    "a tag replaced in the same way": (ReplaceTag("w", 6), [ReplaceTag("w", 6)]),
+    "the same branch": (CreateBranch("new", "tag:w"), [CreateBranch("new", "tag:w")]),
+    "a branch renamed in the same way": (RenameBranch("dev", "new"), [RenameBranch("dev", "new")]),
+}
+
+
+@pytest.mark.parametrize("case", SHOWN)
+def test_a_plan_confirmed_late_leaves_what_others_did(table: TableBuilder, case: str) -> None:
+    """Reference by reference; the refused run ends, so that it blocks nothing and no undo is offered."""
+    change, others = SHOWN[case]
+    plan = opened(table).preview(change, NOW_MS)
+    for other in others:
+        go(table, opened(table).preview(other, NOW_MS))
+    before = tree(table.root)
+    with pytest.raises((Conflict, Invalid)):
+        go(table, plan)
+    assert tree(table.root) == before
+    assert Journal().open_run(str(table.root)) is None
+    assert_whole(table.root)
+
+
+def test_a_tag_replaced_while_its_files_are_checked_stays(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The snapshot of the first one lacks a file, so it is withdrawn; the other one is not."""
+    plan = opened(table).preview(CreateTag("late", 6, verified=True), NOW_MS)
+    tag = table.root / "tag/tag-late"
+
+    def replaced(*_: Any) -> list[str]:
+        tag.write_bytes((table.root / "snapshot/snapshot-5").read_bytes())
+        return ["dt=1/bucket-0/data-0.parquet"]
+
+    monkeypatch.setattr(Table, "missing_files", replaced)
+    with pytest.raises(Corrupt):
+        go(table, plan)
+    assert tag.read_bytes() == (table.root / "snapshot/snapshot-5").read_bytes()
 
 
 def test_a_plan_that_was_changed_by_hand_frees_no_more_than_it_may(table: TableBuilder) -> None:
