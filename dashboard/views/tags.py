@@ -96,7 +96,7 @@ def _replace(opened: OpenedTable, line: Line, name: str) -> None:
     with st.expander(words.replace_tag(table_tree.inline(name)), icon=":material/swap_horiz:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             label = words.TAG_REPLACE_POINT
-            picked = version_picker.pick(label, opened.heads, key=f"tags.replace.{name}", line=line, width=inputs.WIDE)
+            picked = version_picker.pick(label, opened.heads, key=f"tags.replace.{name}", line=line, width=inputs.ROOMY)
             kept = st.text_input(
                 words.TAG_RETAINED,
                 own,

@@ -67,7 +67,7 @@ def dearest(now: tuple[str, int] | None, later: tuple[str, int] | None) -> str:
     first = (
         _("{tag}, {size}", tag=now[0], size=units.size(now[1]))
         if now[1]
-        else _("none: no file is held by a single tag only")
+        else _("none (no file is held by a single tag only)")
     )
     second = _("{tag}, {size}", tag=later[0], size=units.size(later[1])) if later[1] else _("none")
     return _("Costs most now: {first}. Once the table's own policy has run: {second}.", first=first, second=second)
@@ -117,13 +117,13 @@ ROLLBACK_POINT = N_("Roll main back to")
 ROLLBACK_SET = N_("Allow non-ancestors too")
 ROLLBACK_SET_HELP = N_("Main may then point to any snapshot of the table, as Iceberg's set_current_snapshot lets it.")
 BRANCH_FORMS: Mapping[str, str] = {
-    "create": N_("Create a branch"),
-    "replace": N_("Change where a branch points, or its retention"),
-    "rename": N_("Rename a branch"),
-    "forward": N_("Fast-forward main to a branch"),
+    "create": N_("Create"),
+    "replace": N_("Change"),
+    "rename": N_("Rename"),
+    "forward": N_("Fast-forward main"),
     "rollback": N_("Roll back"),
-    "delete": N_("Delete branches"),
-    "consumer": N_("Reset a streaming reader"),
+    "delete": N_("Delete"),
+    "consumer": N_("Reset a reader"),
 }
 BRANCH_TEACH: Mapping[str, str] = {
     "create": N_("Enter a name to see the plan. Creating a branch deletes nothing."),

@@ -125,7 +125,7 @@ def _cut(heads: Heads, _: Line) -> Change | None:
 
 def _return(heads: Heads, line: Line) -> Change | None:
     label = words.rollback_point(table_tree.inline(line.branch))
-    picked = version_picker.pick(label, heads, key="branches.rollback.point", line=line, width=inputs.WIDE)
+    picked = version_picker.pick(label, heads, key="branches.rollback.point", line=line, width=inputs.ROOMY)
     destructive = st.checkbox(
         words.ROLLBACK_DESTROYS, key="branches.rollback.destroys", help=words.ROLLBACK_DESTROYS_HELP
     )
@@ -136,7 +136,7 @@ def _consumer(heads: Heads, line: Line) -> Change | None:
     names = [each.name for each in line.consumers]
     name = st.selectbox(words.CONSUMER, names, index=None, key="branches.consumer", placeholder=words.CHOOSE)
     key, said = "branches.consumer.next", words.CONSUMER_HELP
-    begin = version_picker.pick(words.CONSUMER_NEXT, heads, key=key, line=line, help=said, width=inputs.WIDE)
+    begin = version_picker.pick(words.CONSUMER_NEXT, heads, key=key, line=line, help=said, width=inputs.ROOMY)
     return ResetConsumer(name, begin.found.snapshot.id if begin else None, line.branch) if name else None
 
 
@@ -150,7 +150,7 @@ def _branch(form: str, names: list[str] | tuple[str, ...]) -> str | None:
 
 def _point(heads: Heads, form: str, label: str) -> str | None:
     picked = version_picker.pick(
-        label, heads, key=f"branches.{form}.point", help=words.BRANCH_POINT_HELP, width=inputs.WIDE
+        label, heads, key=f"branches.{form}.point", help=words.BRANCH_POINT_HELP, width=inputs.ROOMY
     )
     return picked.point if picked else None
 
