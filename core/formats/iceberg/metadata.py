@@ -101,6 +101,12 @@ class _Parser:
 
     def metadata(self) -> Metadata:
         top, version = self.document, self.integer(self.document, "format-version", "")
+        if "view-uuid" in top:
+            raise Unsupported(
+                "This is the metadata of a view, which has neither snapshots nor files.",
+                path=self.path,
+                remedy="Open the tables that the view reads.",
+            )
         if version > NEWEST:
             raise Unsupported(
                 "The table has format version {version}; Snapscope knows versions 1 to {newest}.",

@@ -115,6 +115,7 @@ def test_damaged_files(content: bytes, says: str) -> None:
     ("found", "says"),
     [
         (document(4), "The table has format version 4; Snapscope knows versions 1 to"),
+        ({"format-version": 1, "view-uuid": "a", "versions": []}, "the metadata of a view, which has neither"),
     ],
 )
 def test_what_is_not_understood_is_refused(found: Json, says: str) -> None:
