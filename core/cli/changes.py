@@ -200,8 +200,10 @@ def resume(args: Args) -> Answer:
 
 
 def undo(args: Args) -> Answer:
-    restored = take_back(args.run_id, open_table=open_table)
-    return {"run": args.run_id, "restored": list(restored)}, f"Restored {several(len(restored), 'reference')}."
+    with on_spark.opener() if args.on_spark else nullcontext(open_table) as opened:
+        restored = take_back(args.run_id, open_table=opened)
+    document = {"run": args.run_id, "restored": list(restored), **(on_spark.told() if args.on_spark else {})}
+    return document, f"Restored {several(len(restored), 'reference')}."
 
 
 def audit(args: Args) -> Answer:

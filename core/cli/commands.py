@@ -115,7 +115,7 @@ def _resume() -> Command:
 
 
 def _undo() -> Command:
-    own = [has.run_id(), *has.output()]
+    own = [has.run_id(), has.on_spark(), *has.output()]
     return Command("undo", "changes:undo", "Undo a change that has deleted no file yet.", own)
 
 

@@ -89,8 +89,9 @@ def ended(args: Args, receipt: Receipt) -> Answer:
     lines = [texts.of_receipt(receipt)]
     if receipt.outcome != "done":
         run = Journal().run(receipt.run)
-        lines.append(f"Resume it: {recovery.how_to_resume(run, on_spark=getattr(args, 'on_spark', False))}")
-        lines += [f"Or undo it: {recovery.how_to_undo(run)}"] if run.can_undo else []
+        on_spark = getattr(args, "on_spark", False)
+        lines.append(f"Resume it: {recovery.how_to_resume(run, on_spark=on_spark)}")
+        lines += [f"Or undo it: {recovery.how_to_undo(run, on_spark=on_spark)}"] if run.can_undo else []
     return answers.receipt(receipt), "\n".join(lines)
 
 

@@ -101,7 +101,7 @@ def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], 
         confirm = lambda _: None  # noqa: E731
     return Task(
         table, journal, run, plan.change, plan.fingerprint, plan.now_ms, effects, plan.removes, frees,
-        tuple(each.root for each in plan.outside), marks, confirm=confirm,
+        tuple(each.root for each in plan.outside), marks, on_spark=table.on_spark, confirm=confirm,
     )  # fmt: skip
 
 

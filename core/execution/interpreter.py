@@ -26,7 +26,7 @@ from core.execution import (
 from core.execution import journal as journals
 from core.execution.delete_files import Receipt, Work
 from core.execution.journal import Journal
-from core.execution.journal_watch import going_on
+from core.execution.journal_watch import going_on, undoing
 from core.execution.reference_effects import Lost, References
 from core.execution.snapshot_commit import Commit
 from core.execution.stable_read import read_stable_references
@@ -84,6 +84,7 @@ class Task:
     allowed: tuple[str, ...] = ()
     marks: deleted_tags.Marks = field(default_factory=dict)
     is_first: bool = True
+    on_spark: bool = False  # the run was begun, or is now carried out, with what Spark reads
     was_sent: bool = True  # the commit of a swap may have happened
     has_removed: bool = False  # an earlier attempt has finished all reference changes, and no undo has begun since
     is_half_undone: bool = False  # an undo has begun since the last attempt that finished them
@@ -127,15 +128,18 @@ class Task:
             self._failed(error, is_nothing=is_nothing)
             raise
 
-    def undo(self) -> list[str]:
-        """Undo all effects, from the last to the first; return the references that changed."""
+    def undo(self, begins: Callable[[], None]) -> list[str]:
+        """Undo all effects, from the last to the first; return the references that changed.
+
+        `begins` is called once it is known that this is possible, before anything changes."""
         if self._swaps() and not self.was_sent:
             return []  # what others have committed since may look the same
         for swap in self._swaps():
-            return metadata_swap.take_back(self.table, swap, self._refuse_swept)
+            return metadata_swap.take_back(self.table, swap, self._refuse_swept, begins)
         references = References(self.table, self.run, self.effects, is_first=True)
         left = self._to_undo(references)
         self._refuse_taken_over(told("Nothing was undone."))
+        begins()
         restored = deleted_branches.restore_first(references, left)
         restored += expired_references.restore(references, left)
         rest = [each for each in left if each[0].path not in restored]
@@ -149,7 +153,7 @@ class Task:
                 "The undo of run {run} has begun and is not finished.",
                 run=self.run,
                 path=self.table.location,
-                remedy=told("Finish it: {undo}.", undo=f"snapscope undo {self.run}"),
+                remedy=told("Finish it: {undo}.", undo=undoing(self.run, on_spark=self.on_spark)),
             )
 
     def _to_undo(self, references: References) -> list[tuple[OfReference, bytes | None]]:
@@ -286,7 +290,7 @@ class Task:
         return replanned.lets_go(self.table, self.change, self.now_ms, self.table.summary(heads, self.change))
 
     def _references(self) -> References:
-        references = References(self.table, self.run, self.effects, self.is_first)
+        references = References(self.table, self.run, self.effects, self.is_first, self.on_spark)
         if not self.is_first and not self.has_removed:
             references.look_again()
             if any(isinstance(each, DeleteIfEqual) and each.while_planned for each in self.effects):
@@ -328,7 +332,7 @@ class Task:
             with contextlib.suppress(SnapscopeError):  # the journal is lost, which the error says
                 found = self.journal.run(self.run)
                 if found.is_open:
-                    left = going_on(self.run, on_spark=self.table.on_spark, can_undo=found.can_undo)
+                    left = going_on(self.run, on_spark=self.on_spark, can_undo=found.can_undo)
                     error.remedy = both(error.remedy, left) if error.remedy else left
 
     def _ended(self, created: Collection[str], deleted: Collection[str]) -> Receipt:

@@ -27,13 +27,18 @@ def resuming(run: str, *, on_spark: bool) -> str:
     return f"snapscope resume {run}{' --on-spark' if on_spark else ''}"
 
 
+def undoing(run: str, *, on_spark: bool) -> str:
+    """Return the command line that undoes a run."""
+    return f"snapscope undo {run}{' --on-spark' if on_spark else ''}"
+
+
 def going_on(run: str, *, on_spark: bool, can_undo: bool) -> Told:
     """Say that a run is unfinished, and how to end it."""
     resume = resuming(run, on_spark=on_spark)
     if can_undo:
         return told(
             "Run {run} is unfinished. Resume it: {resume}. Or undo it: {undo}.",
-            run=run, resume=resume, undo=f"snapscope undo {run}",
+            run=run, resume=resume, undo=undoing(run, on_spark=on_spark),
         )  # fmt: skip
     return told("Run {run} is unfinished. Resume it: {resume}.", run=run, resume=resume)
 

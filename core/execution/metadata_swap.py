@@ -59,8 +59,12 @@ def settle(table: Table, swap: SwapMetadata) -> None:
     format_of(table).check_replaced(swap)
 
 
-def take_back(table: Table, swap: SwapMetadata, refuse_swept: Callable[[], None]) -> list[str]:
-    """Undo a swap: restore what it deleted and delete what it created. Returns the references that changed."""
+def take_back(
+    table: Table, swap: SwapMetadata, refuse_swept: Callable[[], None], begins: Callable[[], None]
+) -> list[str]:
+    """Undo a swap: restore what it deleted and delete what it created. Returns the references that changed.
+
+    `begins` is called before each commit is sent."""
     changed: list[str] = []
 
     def reverse(heads: Heads) -> SwapMetadata:
@@ -68,7 +72,7 @@ def take_back(table: Table, swap: SwapMetadata, refuse_swept: Callable[[], None]
         changed[:] = dict((*back.sets, *back.removes))
         return back
 
-    commit(table, reverse)
+    commit(table, reverse, begins)
     format_of(table).repair()
     return changed
 

@@ -7,17 +7,18 @@ writer, even with the very bytes that were deleted: a rollback to a tag writes i
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
 from core import urls
-from core.errors import Invalid
+from core.errors import DoesNotFit, Invalid
 from core.execution import journal as journals
 from core.execution import journal_versions
 from core.execution.delete_files import Receipt
 from core.execution.grace_period import SETTLE_S, refuse_settle
 from core.execution.interpreter import Manner, Task
 from core.execution.journal import Journal, Run
-from core.execution.journal_watch import ON_SPARK, resuming
+from core.execution.journal_watch import ON_SPARK, resuming, undoing
 from core.execution.table_lock import carried_out, locked
 from core.messages import counted, told
 from core.table import Progress, Table
@@ -56,9 +57,10 @@ def resume(
             _refuse_unnamed(found, journal, allowed)
         how = Manner(settle_s, progress, waits, cancelled)
         task = _task(open_table(found.table), found, journal, allowed)
-        task.refuse_half_undone()
-        journal.add(run_id, journals.RESUMED, {})
-        return task.carry_out(how)
+        with _else_with_spark(task, resuming(run_id, on_spark=True)):
+            task.refuse_half_undone()
+            journal.add(run_id, journals.RESUMED, {})
+            return task.carry_out(how)
 
 
 def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | None = None) -> tuple[str, ...]:
@@ -71,25 +73,43 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
             remedy = told("Resume it instead.") if found.is_open else None
             raise Invalid("Run {run_id} cannot be undone: {why}.", run_id=run_id, why=why, remedy=remedy)
         task = _task(open_table(found.table), found, journal)
-        journal.add(run_id, journals.UNDOING, {})
-        restored = task.undo()
+
+        def begins() -> None:
+            journal.add(run_id, journals.UNDOING, {})
+
+        with _else_with_spark(task, undoing(run_id, on_spark=True)):
+            restored = task.undo(begins)
         journal.add(run_id, journals.UNDONE, {"restored": restored})
     return tuple(restored)
 
 
-def resume_options(run: Run) -> tuple[str, ...]:
-    """The options of the command that resumes a run as it was begun."""
-    return ("--on-spark",) if run.plan.get(ON_SPARK) is True else ()
+def was_begun_on_spark(run: Run) -> bool:
+    """Whether a run was begun with what Spark read, which may not fit into one process."""
+    return run.plan.get(ON_SPARK) is True
 
 
 def how_to_resume(run: Run, *, on_spark: bool = False) -> str:
     """The command that resumes a run, with Spark if `on_spark` or if it was begun so."""
-    return resuming(run.id, on_spark=on_spark or bool(resume_options(run)))
+    return resuming(run.id, on_spark=on_spark or was_begun_on_spark(run))
 
 
-def how_to_undo(run: Run) -> str:
-    """The command that undoes a run."""
-    return f"snapscope undo {run.id}"
+def how_to_undo(run: Run, *, on_spark: bool = False) -> str:
+    """The command that undoes a run, with Spark as `how_to_resume`."""
+    return undoing(run.id, on_spark=on_spark or was_begun_on_spark(run))
+
+
+@contextmanager
+def _else_with_spark(task: Task, command: str) -> Iterator[None]:
+    """Have the error of a table that does not fit into one process name the command by which Spark reads it."""
+    try:
+        yield
+    except DoesNotFit as error:
+        if not task.table.on_spark:
+            error.remedy = told(
+                "Have Spark read it: {command}. Or use a machine with more memory, or raise this process's limit.",
+                command=command,
+            )
+        raise
 
 
 def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = ()) -> Task:
@@ -106,7 +126,8 @@ def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = (
     return Task(
         table, journal, run.id, run.change, run.fingerprint, run.plan["now_ms"], effects, removes, frees, allowed,
         run.plan.get("marks", {}),
-        is_first=False, was_sent=journals.SENT in seen or not run.plan.get(journals.SENT),
+        is_first=False, on_spark=table.on_spark or was_begun_on_spark(run),
+        was_sent=journals.SENT in seen or not run.plan.get(journals.SENT),
         has_removed=bool(removed), is_half_undone=undone > 0 and not removed,
         earlier=journal.deleted(run.id, undone), is_swept=run.is_swept, created=created,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.errors import Conflict, Corrupt, NotFound, SnapscopeError
-from core.execution.journal_watch import resuming
+from core.execution.journal_watch import resuming, undoing
 from core.execution.stable_read import read_if_there, read_or_none
 from core.formats.paimon import layout
 from core.formats.paimon.write import publish
@@ -48,6 +48,7 @@ class References:
     run: str
     effects: Sequence[Effect]
     is_first: bool
+    on_spark: bool = False  # whoever ends the run may need Spark
     spares: frozenset[str] = frozenset()
     created: list[str] = field(default_factory=list)  # by this attempt itself, as the two below
     deleted: list[str] = field(default_factory=list)
@@ -63,10 +64,6 @@ class References:
     @property
     def store(self) -> Store:
         return self.table.store
-
-    @property
-    def _resume(self) -> str:
-        return resuming(self.run, on_spark=self.table.on_spark)
 
     @property
     def of_references(self) -> list[OfReference]:
@@ -153,7 +150,9 @@ class References:
             raise Corrupt(
                 ("The store reports that this reference does not exist, but still returns it; no file was deleted."),
                 path=effect.path,
-                remedy=told("Check the store, then resume with `{resume}`.", resume=self._resume),
+                remedy=told(
+                    "Check the store, then resume with `{resume}`.", resume=resuming(self.run, on_spark=self.on_spark)
+                ),
             )
         elif not self.store.is_local:  # it was there just now: the client has repeated a request whose answer was lost
             self.deleted.append(effect.path)
@@ -175,9 +174,9 @@ class References:
                 ),
                 path=effect.path,
                 remedy=told(
-                    "Undo it with `snapscope undo {run}`, or resume it with `{resume}`.",
-                    run=self.run,
-                    resume=self._resume,
+                    "Undo it with `{undo}`, or resume it with `{resume}`.",
+                    undo=undoing(self.run, on_spark=self.on_spark),
+                    resume=resuming(self.run, on_spark=self.on_spark),
                 ),
             )
         return True

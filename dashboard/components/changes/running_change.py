@@ -14,8 +14,7 @@ import streamlit as st
 from core.errors import Conflict
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal, Run
-from core.execution.recovery import resume, resume_options, undo
-from core.procedures import command_line
+from core.execution.recovery import how_to_resume, how_to_undo, resume, undo
 from core.table import open_table
 from dashboard import background_jobs, permissions, words
 from dashboard.components import errors
@@ -103,8 +102,7 @@ def draw(opened: OpenedTable) -> None:
 
 def ways(found: Run) -> None:
     """Show the commands that resume or undo a run."""
-    told = [command_line.line("resume", found.id, *resume_options(found))]
-    told += [command_line.line("undo", found.id)] if found.can_undo else []
+    told = [how_to_resume(found), *([how_to_undo(found)] if found.can_undo else [])]
     st.caption(words.UNFINISHED_WAYS[found.can_undo])
     st.code("\n".join(told), language="bash")
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ import pytest
 from core import units
 from core.catalog import DEMO_MARKER
 from core.cli import main, running
+from core.cli import on_spark as reading
 from core.errors import Invalid
 from core.execution.apply import apply
 from core.execution.journal import Journal
@@ -898,7 +900,28 @@ def test_a_second_interruption_names_how_the_run_was_begun(
     said = ask(*commands(table.root)["expire"], "--yes", "--settle", "10 min")
     [run] = Journal().runs()
     assert said.status == 130
-    assert f"Finish it: snapscope resume {run.id} --on-spark, or undo it: snapscope undo {run.id}\n" in said.err
+    assert (
+        f"Finish it: snapscope resume {run.id} --on-spark, or undo it: snapscope undo {run.id} --on-spark\n" in said.err
+    )
+
+
+def test_a_change_is_undone_with_what_spark_reads(
+    ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is resumed: what one process cannot read can be undone, too."""
+    opened, on_spark = open_table(str(table.root)), list[str]()
+    plan = opened.preview(Expire(retain_max=1, retain_min=1), int(NOW))
+    run = apply(opened, plan, settle_s=0, cancelled=lambda: True).run
+
+    def opens(location: str) -> Table:
+        on_spark.append(location)
+        return opened
+
+    monkeypatch.setattr(reading, "opener", lambda: nullcontext(opens))
+    said = ask("undo", run, "--on-spark", "--json")
+    assert (said.status, on_spark) == (0, [opened.location])
+    assert sorted(said.json["restored"]) == [f"snapshot/snapshot-{number}" for number in (1, 2, 3)]
+    assert said.json["metadata_read_by"] == "Spark (local)"
 
 
 def test_points_with_one_reason_share_a_line(ask: Ask, table: TableBuilder) -> None:

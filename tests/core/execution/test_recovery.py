@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import Conflict, Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
+from core.errors import Conflict, Corrupt, DoesNotFit, ErrorCode, Invalid, NotFound, SnapscopeError, Unsupported
 from core.execution import grace_period, recovery, table_lock
 from core.execution import journal as journals
 from core.execution.apply import apply
@@ -33,6 +33,7 @@ from core.model.actions import (
     ReplaceTag,
     Rollback,
 )
+from core.storage import memory
 from core.storage.store import Store
 from core.table import Table, open_table
 from tests.support.builders import TableBuilder
@@ -364,6 +365,23 @@ def test_an_undo_that_has_begun_is_finished_not_resumed(table: TableBuilder, cha
     assert Journal().open_run(str(table.root)) is None
 
 
+def test_an_undo_that_was_never_possible_does_not_keep_the_run_from_being_resumed(
+    table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it would restore does not fit into one process: nothing has begun, and the error says where it fits."""
+    opened = open_table(str(table.root))
+    run = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0, cancelled=lambda: True).run
+    events = Journal().events(run)
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "SMALL", 0)
+        patch.setattr(memory, "available", lambda: 1)
+        with pytest.raises(DoesNotFit, match=f"snapscope undo {run} --on-spark"):
+            recovery.undo(run, open_table=open_table)
+    assert Journal().events(run) == events
+    resume(run)
+    assert ground.broken(table.root) == []
+
+
 def test_what_an_undo_restored_before_it_failed_is_deleted_again(table: TableBuilder) -> None:
     """If it can no longer be finished, the run is resumed: all of it, not only what follows the references."""
     run = dies(table, ROLLBACK, f"journal: written {REMOVED}")
@@ -468,7 +486,7 @@ def test_a_run_that_was_begun_on_spark_is_resumed_on_spark(table: TableBuilder) 
     first = OnSpark(open_table(str(table.root)).format)
     run = apply(first, first.preview(EXPIRE, NOW), settle_s=0, cancelled=lambda: True).run
     opened = open_table(str(table.root))
-    with pytest.raises(Conflict, match=f"snapscope resume {run} --on-spark. Or undo it: snapscope undo {run}\\."):
+    with pytest.raises(Conflict, match=f"resume {run} --on-spark. Or undo it: snapscope undo {run} --on-spark\\."):
         apply(opened, opened.preview(DeleteTags(("twin",)), NOW), settle_s=0)
     resume(run)
 

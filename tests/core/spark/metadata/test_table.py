@@ -17,7 +17,7 @@ from core.cli import main
 from core.errors import Corrupt
 from core.execution.apply import apply
 from core.execution.journal import Journal
-from core.execution.recovery import resume, resume_options
+from core.execution.recovery import resume, was_begun_on_spark
 from core.model import codes
 from core.model.actions import Change, DeleteTags, Expire
 from core.spark.metadata import history as on_spark
@@ -195,7 +195,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(capsys.readouterr().out)
     assert told["metadata_read_by"] == "Spark (local)"
     assert told["receipt"]["outcome"] == "done"
-    assert resume_options(Journal().run(told["receipt"]["run"])) == ("--on-spark",)
+    assert was_begun_on_spark(Journal().run(told["receipt"]["run"]))
     assert told["frees"]
     assert not [each["path"] for each in told["frees"] if (root / each["path"]).exists()]
     assert main(words) == 0
