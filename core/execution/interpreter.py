@@ -26,10 +26,10 @@ from core.execution import (
 from core.execution import journal as journals
 from core.execution.delete_files import Receipt, Work
 from core.execution.journal import Journal
-from core.execution.journal_watch import going_on, undoing
+from core.execution.journal_watch import going_on
 from core.execution.reference_effects import Lost, References
 from core.execution.snapshot_commit import Commit
-from core.execution.stable_read import read_stable_references
+from core.execution.stable_read import read_if_there, read_stable_references
 from core.formats.table_format import Unknown
 from core.messages import Reason, both, counted, told
 from core.model import codes
@@ -87,7 +87,6 @@ class Task:
     on_spark: bool = False  # the run was begun, or is now carried out, with what Spark reads
     was_sent: bool = True  # the commit of a swap may have happened
     has_removed: bool = False  # an earlier attempt has finished all reference changes, and no undo has begun since
-    is_half_undone: bool = False  # an undo has begun since the last attempt that finished them
     earlier: Sequence[str] = ()  # what earlier attempts have recorded as deleted, and no undo has restored
     is_swept: bool = False
     confirm: Callable[[Heads], None] = lambda _: None  # raises if newly read references forbid the run
@@ -128,33 +127,34 @@ class Task:
             self._failed(error, is_nothing=is_nothing)
             raise
 
-    def undo(self, begins: Callable[[], None]) -> list[str]:
+    def undo(self, begins: Callable[[Sequence[str]], None]) -> list[str]:
         """Undo all effects, from the last to the first; return the references that changed.
 
-        `begins` is called once it is known that this is possible, before anything changes."""
+        Once it is known that this is possible, before anything changes, `begins` is called with the references that
+        change; with none for those that change together."""
         if self._swaps() and not self.was_sent:
             return []  # what others have committed since may look the same
         for swap in self._swaps():
-            return metadata_swap.take_back(self.table, swap, self._refuse_swept, begins)
+            return metadata_swap.take_back(self.table, swap, self._refuse_swept, lambda: begins(()))
         references = References(self.table, self.run, self.effects, is_first=True)
         left = self._to_undo(references)
         self._refuse_taken_over(told("Nothing was undone."))
-        begins()
+        begins([each.path for each, _ in left])
         restored = deleted_branches.restore_first(references, left)
         restored += expired_references.restore(references, left)
         rest = [each for each in left if each[0].path not in restored]
         tags = deleted_tags.restore(references, rest, self.marks)
         return [*restored, *tags, *references.undo([each for each in rest if each[0].path not in tags])]
 
-    def refuse_half_undone(self) -> None:
-        """Raise `Conflict` if an undo has begun and can be finished. If it cannot, the run can be resumed."""
-        if self.is_half_undone and self._can_undo():
-            raise Conflict(
-                "The undo of run {run} has begun and is not finished.",
-                run=self.run,
-                path=self.table.location,
-                remedy=told("Finish it: {undo}.", undo=undoing(self.run, on_spark=self.on_spark)),
-            )
+    def has_restored(self, paths: Collection[str] | None) -> bool:
+        """Whether any of these references, or of all if None, is as before the run. True if that is unknown."""
+        if self._swaps() or not self.table.store.is_local:
+            return True  # a request whose answer was lost may still happen
+        own = [each for each in self.effects if isinstance(each, OfReference) and (paths is None or each.path in paths)]
+        try:
+            return any(read_if_there(self.table, each.path) == before(each) for each in own)
+        except SnapscopeError:
+            return True
 
     def _to_undo(self, references: References) -> list[tuple[OfReference, bytes | None]]:
         """The effects to undo, last one first, with the current bytes. Raises `Conflict` or `Invalid` if that is no
@@ -167,7 +167,7 @@ class Task:
         replanned.refuse_lost(self.table, self.run, restored, files)
         return left
 
-    def _can_undo(self) -> bool:
+    def can_undo(self) -> bool:
         """Whether the run can be undone now; True if that is unknown."""
         try:
             for swap in self._swaps() if self.was_sent else ():
@@ -201,7 +201,7 @@ class Task:
                 for effect, *others in expired_references.grouped(changes(self.effects), is_unordered):
                     self._do(effect, others, references)
             except Conflict as error:
-                if self.is_first or isinstance(error, Unknown | taken_over.TakenOver) or self._can_undo():
+                if self.is_first or isinstance(error, Unknown | taken_over.TakenOver) or self.can_undo():
                     raise
                 self.problems = (codes.REST_LEFT(why=error.message),)
                 references.undo(())  # only the hints

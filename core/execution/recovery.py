@@ -7,11 +7,12 @@ writer, even with the very bytes that were deleted: a rollback to a tag writes i
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from core import urls
-from core.errors import DoesNotFit, Invalid
+from core.errors import Conflict, DoesNotFit, Invalid
 from core.execution import journal as journals
 from core.execution import journal_versions
 from core.execution.delete_files import Receipt
@@ -22,6 +23,8 @@ from core.execution.journal_watch import ON_SPARK, resuming, undoing
 from core.execution.table_lock import carried_out, locked
 from core.messages import counted, told
 from core.table import Progress, Table
+
+RESTORES = "restores"  # in the entry of an undo: the references it changes; older versions did not name them
 
 
 def resume(
@@ -58,7 +61,7 @@ def resume(
         how = Manner(settle_s, progress, waits, cancelled)
         task = _task(open_table(found.table), found, journal, allowed)
         with _else_with_spark(task, resuming(run_id, on_spark=True)):
-            task.refuse_half_undone()
+            _refuse_half_undone(task, journal)
             journal.add(run_id, journals.RESUMED, {})
             return task.carry_out(how)
 
@@ -74,13 +77,33 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
             raise Invalid("Run {run_id} cannot be undone: {why}.", run_id=run_id, why=why, remedy=remedy)
         task = _task(open_table(found.table), found, journal)
 
-        def begins() -> None:
-            journal.add(run_id, journals.UNDOING, {})
+        def begins(restores: Sequence[str]) -> None:
+            journal.add(run_id, journals.UNDOING, {RESTORES: restores})
 
         with _else_with_spark(task, undoing(run_id, on_spark=True)):
             restored = task.undo(begins)
         journal.add(run_id, journals.UNDONE, {"restored": restored})
     return tuple(restored)
+
+
+def _refuse_half_undone(task: Task, journal: Journal) -> None:
+    """Raise `Conflict` if an undo may have restored a reference and can be finished. Else the run can be resumed: an
+    undo that restores nothing, as on a full disk, may need what the run deletes to be gone."""
+    begun = list[dict[str, Any]]()
+    for event in journal.events(task.run):
+        if event["what"] == journals.REMOVED:
+            begun.clear()
+        elif event["what"] == journals.UNDOING:
+            begun.append(event["detail"])
+    known = [each[RESTORES] for each in begun if RESTORES in each]
+    paths = {path for some in known for path in some} if len(known) == len(begun) else None
+    if begun and task.has_restored(paths) and task.can_undo():
+        raise Conflict(
+            "The undo of run {run} has begun and is not finished.",
+            run=task.run,
+            path=task.table.location,
+            remedy=told("Finish it: {undo}.", undo=undoing(task.run, on_spark=task.on_spark)),
+        )
 
 
 def was_begun_on_spark(run: Run) -> bool:
@@ -128,8 +151,7 @@ def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = (
         run.plan.get("marks", {}),
         is_first=False, on_spark=table.on_spark or was_begun_on_spark(run),
         was_sent=journals.SENT in seen or not run.plan.get(journals.SENT),
-        has_removed=bool(removed), is_half_undone=undone > 0 and not removed,
-        earlier=journal.deleted(run.id, undone), is_swept=run.is_swept, created=created,
+        has_removed=bool(removed), earlier=journal.deleted(run.id, undone), is_swept=run.is_swept, created=created,
     )  # fmt: skip
 
 

@@ -365,6 +365,57 @@ def test_an_undo_that_has_begun_is_finished_not_resumed(table: TableBuilder, cha
     assert Journal().open_run(str(table.root)) is None
 
 
+@pytest.mark.parametrize("is_known", [True, False], ids=["known", "older"])
+@pytest.mark.parametrize(
+    ("change", "at"),
+    [
+        (EXPIRE, f"journal: written {REMOVED}"),
+        (EXPIRE, "delete snapshot/snapshot-3"),
+        (DeleteTags(("early", "packed", "twin")), "delete tag/tag-twin"),
+    ],
+)
+def test_an_undo_that_has_restored_nothing_does_not_keep_the_run_from_being_resumed(
+    table: TableBuilder, change: Change, at: str, is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk nothing can be restored, and the files that a resume deletes are what makes room. What an undo
+    was to restore tells what the run had deleted; journals of older versions do not have it."""
+    run = dies(table, change, at)
+    before = ground.references(table.root)
+
+    def is_full(*_: object) -> None:
+        raise Corrupt("No space left on device.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "create", is_full)
+        if not is_known:
+            add = Journal.add
+            patch.setattr(Journal, "add", lambda self, id, what, _: add(self, id, what, {}))
+        with pytest.raises(Corrupt, match="No space left"):
+            recovery.undo(run, open_table=open_table)
+    assert [event["what"] for event in Journal().events(run)][-1] == journals.UNDOING
+    assert ground.references(table.root) == before
+    if is_known or at == f"journal: written {REMOVED}":
+        resume(run)
+    else:
+        with pytest.raises(Conflict, match="has begun"):
+            recovery.resume(run, open_table=open_table, settle_s=0)
+        recovery.undo(run, open_table=open_table)
+    assert ground.broken(table.root) == []
+
+
+def test_what_an_undo_restored_on_a_remote_store_is_unknown(table: TableBuilder, tmp_path: Path) -> None:
+    """A request whose answer was lost may still happen, after the files were deleted."""
+    url = f"memory://{tmp_path.name}/orders"
+    for path in ground.disk(table.root):
+        Store(url).put(path, (table.root / path).read_bytes())
+    opened = open_table(url)
+    run = apply(opened, opened.preview(EXPIRE, NOW), settle_s=0, cancelled=lambda: True).run
+    Journal().add(run, journals.UNDOING, {"restores": ["snapshot/snapshot-6"]})
+    with pytest.raises(Conflict, match="has begun"):
+        recovery.resume(run, open_table=open_table, settle_s=0)
+    assert "snapshot/snapshot-6" in recovery.undo(run, open_table=open_table)
+
+
 def test_an_undo_that_was_never_possible_does_not_keep_the_run_from_being_resumed(
     table: TableBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
