@@ -54,6 +54,10 @@ UNFINISHED_WAYS: Mapping[bool, str] = {
     False: N_("Resume it on the command line, or here once changes are allowed"),
     True: N_("Resume or undo it on the command line, or here once changes are allowed"),
 }
+UNFINISHED_ON_SPARK: Mapping[bool, str] = {
+    False: N_("It was begun with Spark, which reads what may not fit here: resume it on the command line"),
+    True: N_("It was begun with Spark, which reads what may not fit here: resume or undo it on the command line"),
+}
 CHANGE_NAMES: Mapping[str, str] = {
     "Expire": N_("Expire snapshots"),
     "DeleteTags": N_("Delete tags"),

@@ -1,4 +1,4 @@
-"""Starts a change to this table, and offers to resume or undo an unfinished one.
+"""Starts a change to this table, and offers to resume or undo an unfinished one that fits into this process.
 
 Invariant: no change starts for a reader whose changes are currently switched off, whatever the page still shows.
 """
@@ -14,7 +14,7 @@ import streamlit as st
 from core.errors import Conflict
 from core.execution.delete_files import Receipt
 from core.execution.journal import Journal, Run
-from core.execution.recovery import how_to_resume, how_to_undo, resume, undo
+from core.execution.recovery import how_to_resume, how_to_undo, resume, undo, was_begun_on_spark
 from core.table import open_table
 from dashboard import background_jobs, permissions, words
 from dashboard.components import errors
@@ -85,7 +85,7 @@ def draw(opened: OpenedTable) -> None:
     with st.container(border=True, key="unfinished"):
         started = units.moment(found.started_ms, opened.zone)
         st.html(markup.note("warning", words.unfinished(found, started)))
-        if not permissions.is_on(opened.listing):
+        if was_begun_on_spark(found) or not permissions.is_on(opened.listing):
             ways(found)
             return
         with st.container(horizontal=True):
@@ -103,7 +103,8 @@ def draw(opened: OpenedTable) -> None:
 def ways(found: Run) -> None:
     """Show the commands that resume or undo a run."""
     told = [how_to_resume(found), *([how_to_undo(found)] if found.can_undo else [])]
-    st.caption(words.UNFINISHED_WAYS[found.can_undo])
+    said = words.UNFINISHED_ON_SPARK if was_begun_on_spark(found) else words.UNFINISHED_WAYS
+    st.caption(said[found.can_undo])
     st.code("\n".join(told), language="bash")
 
 

@@ -528,7 +528,9 @@ def test_an_unfinished_run_blocks_the_next_change_and_says_what_to_do(table: Tab
     assert receipt.outcome == "done"
 
 
-def test_a_run_that_was_begun_on_spark_is_resumed_on_spark(table: TableBuilder) -> None:
+def test_a_run_that_was_begun_on_spark_is_resumed_on_spark(
+    table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its metadata may not fit into one process: the journal tells so, whoever comes upon it."""
 
     class OnSpark(Table):
@@ -539,6 +541,15 @@ def test_a_run_that_was_begun_on_spark_is_resumed_on_spark(table: TableBuilder) 
     opened = open_table(str(table.root))
     with pytest.raises(Conflict, match=f"resume {run} --on-spark. Or undo it: snapscope undo {run} --on-spark\\."):
         apply(opened, opened.preview(DeleteTags(("twin",)), NOW), settle_s=0)
+    ways = f"resume {run} --on-spark. Or undo it: snapscope undo {run} --on-spark\\."
+
+    def fails(*_: object) -> None:
+        raise Corrupt("503")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(grace_period, "wait", fails)
+        with pytest.raises(Corrupt, match=ways):
+            recovery.resume(run, open_table=open_table, settle_s=0)
     resume(run)
 
 
