@@ -10,6 +10,7 @@ the state directory belongs on a local disk. If the system reports that it canno
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,8 +25,7 @@ from core.urls import place
 @contextmanager
 def locked(table: str) -> Iterator[None]:
     """Hold the table's lock, however its location is spelled. Raises `Conflict` at once if it is held elsewhere."""
-    name = hashlib.sha256(place(table).encode()).hexdigest()[:24]
-    with _held(name, told("Another change to this table is running on this machine.")):
+    with _held(_name(table), told("Another change to this table is running on this machine.")):
         yield
 
 
@@ -41,11 +41,35 @@ def carried_out(run: str) -> Iterator[None]:
             path.unlink(missing_ok=True)  # nobody waits for it, and no other run has its id
 
 
+def is_running(table: str, run: str) -> bool:
+    """Whether anyone on this machine changes the table or carries out the run. False if the system does not say."""
+    return any(map(_is_held, (_path(_name(table)), _path(run))))
+
+
+def _is_held(path: Path) -> bool:
+    try:
+        with path.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: those who ask do not see each other
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _name(table: str) -> str:
+    return hashlib.sha256(place(table).encode()).hexdigest()[:24]
+
+
+def _path(name: str) -> Path:
+    return state_dir() / "locks" / f"{name}.lock"
+
+
 @contextmanager
 def _held(name: str, busy: str) -> Iterator[Path]:
     from filelock import FileLock, Timeout  # slow to import, and only changes need it
 
-    path = state_dir() / "locks" / f"{name}.lock"
+    path = _path(name)
     try:
         held = FileLock(private_file(path), blocking=False, fallback_to_soft=False).acquire()
     except Timeout as error:

@@ -15,6 +15,7 @@ import streamlit as st
 from core.errors import SnapscopeError
 from core.execution import journal_versions
 from core.execution.journal import Journal, Run
+from core.execution.table_lock import is_running
 from core.procedures import command_line
 from core.table import open_table
 from dashboard import url_state, words
@@ -94,9 +95,8 @@ def _elsewhere(found: Sequence[Run]) -> None:
         return
     with st.expander(words.audit_open(len(found))):
         for run in found[:SHOWN]:
-            st.html(
-                markup.note("warning", f"{run.table}: {words.CHANGE_NAMES[run.change_kind]}. {words.run_state(run)}")
-            )
+            state = words.RUNNING_NOW if is_running(run.table, run.id) else words.run_state(run)
+            st.html(markup.note("warning", f"{run.table}: {words.CHANGE_NAMES[run.change_kind]}. {state}"))
             running_change.ways(run)
 
 

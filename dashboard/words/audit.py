@@ -126,6 +126,12 @@ def unfinished(run: Run, started: str) -> str:
     return _("{text} {problem}", text=text, problem=run.problem) if run.problem else text
 
 
+def running_elsewhere(run: Run, since: str, who: str) -> str:
+    what = _(CHANGE_NAMES.get(run.change_kind, run.change_kind))
+    return _("“{what}” is running in another process, since {since}, by {who}.", what=what, since=since, who=who)
+
+
+RUNNING_NOW = N_("being carried out now, so it can be neither resumed nor undone")
 AUDIT_SUMMARY = N_("Changes made with Snapscope from this machine")
 AUDIT_ALL = N_("All tables")
 AUDIT_OF = N_("Table")

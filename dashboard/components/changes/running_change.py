@@ -13,10 +13,11 @@ import streamlit as st
 
 from core.errors import Conflict
 from core.execution.delete_files import Receipt
-from core.execution.journal import Journal, Run
+from core.execution.journal import RESUMED, STARTED, UNDOING, Journal, Run
 from core.execution.recovery import how_to_resume, how_to_undo, resume, undo, was_begun_on_spark
+from core.execution.table_lock import is_running
 from core.table import open_table
-from dashboard import background_jobs, permissions, words
+from dashboard import background_jobs, permissions, url_state, words
 from dashboard.components import errors
 from dashboard.components.frame import OpenedTable
 from dashboard.formatting import markup, units
@@ -83,6 +84,9 @@ def draw(opened: OpenedTable) -> None:
     if found is None:
         return
     with st.container(border=True, key="unfinished"):
+        if is_running(found.table, found.id):
+            _tell_running(found, opened.zone)
+            return
         started = units.moment(found.started_ms, opened.zone)
         st.html(markup.note("warning", words.unfinished(found, started)))
         if was_begun_on_spark(found) or not permissions.is_on(opened.listing):
@@ -100,8 +104,21 @@ def draw(opened: OpenedTable) -> None:
                 st.button(words.UNDO, icon=":material/undo:", on_click=_undo, args=(opened, found))
 
 
+def _tell_running(found: Run, zone: str) -> None:
+    """Say who runs it in another process, and since when."""
+    begun = [each for each in Journal().events(found.id) if each["what"] in (STARTED, RESUMED, UNDOING)][-1]
+    since = units.moment(begun["at_ms"], zone)
+    said = words.running_elsewhere(found, since, begun["detail"].get("who", found.who))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.html(markup.note("info", said))
+        st.button(words.REFRESH, icon=":material/refresh:", key="unfinished.refresh", on_click=url_state.refresh)
+
+
 def ways(found: Run) -> None:
-    """Show the commands that resume or undo a run."""
+    """Show the commands that resume or undo a run, unless it is running now."""
+    if is_running(found.table, found.id):
+        st.caption(words.RUNNING_NOW)
+        return
     told = [how_to_resume(found), *([how_to_undo(found)] if found.can_undo else [])]
     said = words.UNFINISHED_ON_SPARK if was_begun_on_spark(found) else words.UNFINISHED_WAYS
     st.caption(said[found.can_undo])

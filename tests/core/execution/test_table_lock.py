@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import Conflict, Invalid
-from core.execution.table_lock import locked
+from core.execution.table_lock import is_running, locked
 
 TABLE = "/some/table"
 _HOLDER = """
@@ -39,6 +39,23 @@ def test_another_process_keeps_it_until_it_dies(state_dir: Path) -> None:
         holder.wait(30)
         with locked(TABLE):
             pass
+
+
+@pytest.mark.parametrize("holds", ["locked", "carried_out"])
+def test_whoever_asks_is_told_that_another_process_holds_it(state_dir: Path, holds: str) -> None:
+    """A run holds the lock of its table, its own, or both."""
+    pipe, held = subprocess.PIPE, {"locked": TABLE, "carried_out": "run"}[holds]
+    assert not is_running(TABLE, "run")
+    assert not (state_dir / "locks").exists(), "who only asks leaves nothing"
+    holder = _HOLDER.replace("locked", holds)
+    with subprocess.Popen([sys.executable, "-c", holder, held], stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        assert is_running(TABLE, "run")
+        assert not is_running("/another/table", "another")
+        process.kill()
+        process.wait(30)
+    assert not is_running(TABLE, "run")
 
 
 def test_another_spelling_of_the_location_is_the_same_table(state_dir: Path) -> None:
