@@ -29,6 +29,7 @@ class Fault(StrEnum):
     MOVED = "moved"
     REF_DANGLING = "ref-dangling"
     REF_NUMERIC = "ref-numeric"
+    REF_UNLISTABLE = "ref-unlistable"  # with its name the engine cannot list any reference of its kind
     LOG_UNORDERED = "log-unordered"
     LOG_EMPTY = "log-empty"
 

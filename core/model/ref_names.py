@@ -36,14 +36,20 @@ def _there(wanted: str, names: Sequence[str], listed: Told, prefix: str) -> str:
     return both(told("Did you mean {name}?", name=f"{prefix}{close}"), listed) if close else listed
 
 
-def refuse_name(kind: str, name: str) -> None:
-    """Raise `Invalid` for a tag, branch or consumer name that breaks listing, expiry, time travel or `CALL`."""
+def refuse_name(kind: str, name: str, *, is_file: bool = True) -> None:
+    """Raise `Invalid` for a tag, branch or consumer name that breaks listing, expiry, time travel or `CALL`.
+
+    `is_file`: the name becomes the name of a file, as in Paimon. With a colon in it, Hadoop's `Path`, and with it every
+    listing and every expiry of Paimon, fails.
+    """
     if not name.strip():
         wrong = told("is blank")
     elif name != name.strip():
         wrong = told("starts or ends with a space")
     elif any(char in "/\\," or ord(char) < 32 or ord(char) == 127 for char in name):
         wrong = told("contains a slash, backslash, comma or control character")
+    elif is_file and ":" in name:
+        wrong = told("contains a colon, with which Paimon can neither list it nor expire snapshots")
     elif ".." in name or name.startswith("."):
         wrong = told("starts with a dot or contains two in a row")
     elif any("\ud800" <= char <= "\udfff" for char in name):

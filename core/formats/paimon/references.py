@@ -23,7 +23,7 @@ from core.formats.paimon.capabilities import PAIMON
 from core.formats.paimon.read.branches import branches_of
 from core.formats.paimon.read.hints import NUMBER, gaps, left_out, number, problems, stray
 from core.formats.paimon.read.lagging_reads import Patience
-from core.formats.paimon.read.problems import unread_reference
+from core.formats.paimon.read.problems import unlistable, unread_reference
 from core.messages import told
 from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
 from core.storage.conditional import LOCAL
@@ -134,6 +134,8 @@ class _Reader:
         consumers = self._named(branch, layout.CONSUMER, consumer_of, unreadable, warnings)
         ids = sorted({*snapshots, *(int(each.name) for each in unreadable if each.kind == layout.SNAPSHOT)})
         warnings += problems(branch, ids, hints) + gaps(branch, ids)
+        named = {layout.TAG: [each.name for each in tags], layout.CONSUMER: [each.name for each in consumers]}
+        warnings += unlistable(branch, named)
         return Line(
             branch=branch,
             snapshots=tuple(snapshots[number] for number in sorted(snapshots)),

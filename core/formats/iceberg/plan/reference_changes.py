@@ -256,7 +256,7 @@ def refuse_short(kind: str, source: Snapshot, kept_ms: int | None, now_ms: int) 
 
 
 def _refuse_name(heads: Heads, kind: str, name: str) -> None:
-    refuse_name(kind, name)
+    refuse_name(kind, name, is_file=False)
     if any(ref.name == name for ref in heads.refs):
         raise Invalid(
             "Ref {name!r} already exists.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -13,8 +13,15 @@ from core.formats.paimon.ways_out import NEWER
 from core.messages import clause, told
 from core.model.codes import Fault
 from core.model.intervals import Ints
+from core.model.ref_names import KINDS
 from core.model.references import Holder, HolderKind, Problem
 from core.storage.decoded_files import Loaded
+
+_WAY_OUT = {
+    layout.TAG: told("rename it (rename-tag) or delete it (delete-tag)"),
+    layout.BRANCH: told("rename it (rename-branch) or delete it (delete-branch)"),
+    layout.CONSUMER: told("delete it (reset-consumer)"),
+}
 
 
 def unread(name: str, error: SnapscopeError, expected: str) -> Problem:
@@ -34,6 +41,32 @@ def unread_reference(kind: str, path: str, error: SnapscopeError, *, is_read: bo
         "Restore the file, or delete this snapshot or tag by name." if is_read else "Restore the file."
     )
     return Problem(path, told("a readable {kind} file", kind=kind), clause(error.message), remedy, code)
+
+
+def unlistable(branch: str, names: Mapping[str, Iterable[str]]) -> list[Problem]:
+    """Return the names (by kind) with a colon, and the branch's own: Hadoop's `Path` cannot be made of one.
+
+    The engine lists all of a kind or none, so that its expiry fails, and a commit skips it without an error.
+    """
+    found = []
+    for kind, name in [(layout.BRANCH, branch), *((kind, name) for kind, own in names.items() for name in own)]:
+        if ":" in name:
+            is_branch = kind == layout.BRANCH
+            path = layout.branch_dir(name).rstrip("/") if is_branch else layout.reference(branch, kind, name)
+            found.append(
+                Problem(
+                    path,
+                    told("a {kind} name without a colon", kind=KINDS[kind]),
+                    f"{name!r}",
+                    told(
+                        "Paimon can list no {kind} and expire no snapshot while it exists: {command}.",
+                        kind=KINDS[kind],
+                        command=_WAY_OUT[kind],
+                    ),
+                    Fault.REF_UNLISTABLE,
+                )
+            )
+    return found
 
 
 def unknown_in(entries: Loaded, numbers: Ints) -> Mapping[int, int]:

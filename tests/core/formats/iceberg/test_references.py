@@ -463,8 +463,9 @@ def test_tags_that_are_made_moved_and_renamed(table: Table) -> None:
     history = table.history()
     tag = history.heads.main.tags[0]
     latest: AsOf = resolve(history.heads, "latest")
-    plan = table.preview(CreateTag("new"), NOW, history)
-    assert (plan.source, plan.leaves, plan.goes) == (latest.snapshot, ("metadata.json#refs/new",), ())
+    for name in ("new", "release 08:00"):  # refs are entries of a document, not files: a colon is only a character
+        plan = table.preview(CreateTag(name), NOW, history)
+        assert (plan.source, plan.leaves, plan.goes) == (latest.snapshot, (f"metadata.json#refs/{name}",), ())
     plan = table.preview(ReplaceTag(tag.name, latest.snapshot.id), NOW, history)
     assert [path for path, _ in plan.removes] == [f"metadata.json#refs/{tag.name}"]
     plan = table.preview(RenameTag(tag.name, "other"), NOW, history)

@@ -18,7 +18,7 @@ import pytest
 from core.catalog import DEMO_MARKER, is_demo, list_tables
 from core.errors import Corrupt, Invalid, NotFound
 from core.formats.paimon import references
-from core.model.actions import DeleteTags, Expire
+from core.model.actions import DeleteBranches, DeleteTags, Expire, RenameTag, ResetConsumer
 from core.model.codes import Fault
 from core.model.references import Heads, Line
 from core.storage.store import Store
@@ -246,6 +246,20 @@ def test_a_tag_named_like_that_directory_is_a_tag(table: TableBuilder) -> None:
 def test_odd_tag_names_are_tags(table: TableBuilder, name: str) -> None:
     shutil.copy(table.root / "tag/tag-v", table.root / f"tag/tag-{name}")
     assert {tag.name for tag in read(table.root).main.tags} == {"v", name}
+
+
+def test_names_with_a_colon_are_told_and_can_be_renamed_and_deleted(table: TableBuilder) -> None:
+    """With one of them, the engine (2.0.0) fails to list, and its commits silently expire nothing more."""
+    shutil.copy(table.root / "tag/tag-v", table.root / "tag/tag-a:b")
+    table.consumer("c:d", 2)
+    shutil.copytree(table.root / "schema", table.root / "branch/branch-e:f/schema")
+    found = read(table.root)
+    told = {each.path: each for line in found.lines for each in line.warnings if each.code == Fault.REF_UNLISTABLE}
+    assert set(told) == {"tag/tag-a:b", "consumer/consumer-c:d", "branch/branch-e:f"}
+    assert "delete-tag" in told["tag/tag-a:b"].sentence()
+    opened = open_table(str(table.root))
+    for change in (DeleteTags(("a:b",)), RenameTag("a:b", "b"), DeleteBranches(("e:f",)), ResetConsumer("c:d")):
+        assert opened.preview(change, START_MS + 10**11).effects
 
 
 def test_a_name_that_is_no_text(table: TableBuilder) -> None:
