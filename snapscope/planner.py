@@ -11,6 +11,7 @@ from typing import Any, Generic
 
 import pyarrow as pa
 
+from core.errors import Invalid
 from core.model.history import History
 from core.procedures.asked import asked
 from core.procedures.definition import Argument
@@ -29,7 +30,7 @@ class Plans(Generic[F]):
     `timedelta` values, or text such as `7 d`, `36 h` or `90 min`. None means the table option, or the engine's default
     if the table does not set it. Every method raises `Invalid` if the request contradicts itself or names something
     that does not exist, `Unsupported` if the table format does not have the action, and `Corrupt` if metadata that the
-    plan depends on cannot be read.
+    plan depends on cannot be read. A list that is given must not be empty: it would mean the same as None, everything.
     """
 
     def __init__(
@@ -53,8 +54,8 @@ class Plans(Generic[F]):
         time_retained: Duration | None = None,
         max_deletes: int | None = None,
         rules: str | None = None,
-        drop_tags: Sequence[str] = (),
-        snapshots: Sequence[str] = (),
+        drop_tags: Sequence[str] | None = None,
+        snapshots: Sequence[str] | None = None,
         expired_tags: bool = False,
         tags_older_than: Time | None = None,
         changelogs_only: bool = False,
@@ -293,7 +294,7 @@ class Plans(Generic[F]):
         """
         return self._planned("truncate", locals())
 
-    def compact(self, *, partitions: Sequence[str] = (), min_files: int | None = None) -> Plan[F]:
+    def compact(self, *, partitions: Sequence[str] | None = None, min_files: int | None = None) -> Plan[F]:
         """Commit a compaction: rewrite small files as large ones without changing any row (Paimon).
 
         Args:
@@ -305,7 +306,7 @@ class Plans(Generic[F]):
         """
         return self._planned("compact", locals())
 
-    def analyze(self, *, columns: Sequence[str] = (), all_columns: bool = False) -> Plan[F]:
+    def analyze(self, *, columns: Sequence[str] | None = None, all_columns: bool = False) -> Plan[F]:
         """Commit table statistics: row counts and, optionally, column statistics (Paimon).
 
         Args:
@@ -317,7 +318,7 @@ class Plans(Generic[F]):
         """
         return self._planned("analyze", locals())
 
-    def clean_orphans(self, *, older_than: Time | None = None, also: Sequence[str] = ()) -> Plan[F]:
+    def clean_orphans(self, *, older_than: Time | None = None, also: Sequence[str] | None = None) -> Plan[F]:
         """Delete orphan files: files that no version on any branch references (Paimon).
 
         Args:
@@ -344,10 +345,21 @@ class Plans(Generic[F]):
         if argument.unit is SWITCH or value is None:
             return value
         if argument.gather is not None:
-            return [word_of(each) for each in ([value] if isinstance(value, str) else value)]
+            return [word_of(each) for each in _several(keyword(argument), value)]
         if argument.unit is TIME:
             return str(time_ms(value, self._zone))
         return point_of(value, self._history().heads, self._zone) if argument.name == "point" else word_of(value)
+
+
+def _several(name: str, value: Any) -> list[Any]:
+    """Return the values of an argument that takes several. An empty list is refused: to leave the argument out may mean
+    everything, which who named what was left of a filter never meant."""
+    values = [value] if isinstance(value, str) else list(value)
+    if not values:
+        raise Invalid(
+            "{name} is empty.", name=name, remedy="Give at least one value, or None (if allowed) to leave it out."
+        )
+    return values
 
 
 KEYWORDS = {"point": "at", "retained_ms": "time_retained"}

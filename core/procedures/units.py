@@ -69,12 +69,12 @@ def _silent(name: str, value: Any) -> Any:
 
 
 def _names(name: str, value: Any) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.strip() for each in _text(name, value).split(",") if each.strip()))
+    return _some(name, tuple(dict.fromkeys(each.strip() for each in _text(name, value).split(",") if each.strip())))
 
 
 def _partitions(name: str, value: Any) -> tuple[str, ...]:
     """Parse `dt=2026-11-01,region=EU;dt=2026-11-02`."""
-    return tuple(each.strip() for each in _text(name, value).split(";") if each.strip())
+    return _some(name, tuple(each.strip() for each in _text(name, value).split(";") if each.strip()))
 
 
 def _moment(name: str, value: Any) -> int:
@@ -86,7 +86,14 @@ def _moment(name: str, value: Any) -> int:
 
 
 def _ids(name: str, value: Any) -> tuple[int, ...]:
-    return tuple(_number(name, each) for each in (value if isinstance(value, tuple) else (value,)))
+    return _some(name, tuple(_number(name, each) for each in (value if isinstance(value, tuple) else (value,))))
+
+
+def _some(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Refuse an empty list: without the argument, a procedure takes everything."""
+    if not values:
+        raise Invalid("The argument {name} names nothing.", name=name, remedy="Name at least one, or leave it out.")
+    return values
 
 
 def _version(text: str) -> str:

@@ -351,6 +351,29 @@ def test_times_and_durations_are_values_or_text(paimon: snapscope.Table[pd.DataF
         paimon.plan.expire(time_retained="200")
 
 
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        ("expire", "snapshots"),
+        ("expire", "drop_tags"),
+        ("compact", "partitions"),
+        ("analyze", "columns"),
+        ("clean_orphans", "also"),
+        ("delete_tags", "names"),
+        ("delete_branches", "names"),
+        ("drop_partitions", "partitions"),
+    ],
+)
+def test_an_empty_list_does_not_mean_everything(
+    method: str, name: str, paimon: snapscope.Table[pd.DataFrame], tmp_path: Path
+) -> None:
+    for table in (paimon, snapscope.open(str(iceberg_ground.small_table(tmp_path / "t")))):
+        nothing: list[Any] = [[], (), pd.Series([], dtype=str), iter(())]
+        for empty in nothing:
+            with pytest.raises(snapscope.Invalid, match=f"{name} is empty"):
+                getattr(table.plan, method)(**{name: empty})
+
+
 def test_a_time_without_a_zone_is_read_in_the_zone_of_the_table(paimon: snapscope.Table[pd.DataFrame]) -> None:
     assert paimon.as_of("2026-01-01 05:30").snapshot == paimon.as_of("2026-01-01T05:30:00Z").snapshot == "6"
     there = snapscope.open(paimon.location, zone="Asia/Shanghai")
