@@ -25,13 +25,17 @@ _NULLABLE = {
     pa.int16(): pd.Int16Dtype(),
     pa.int32(): pd.Int32Dtype(),
     pa.int64(): pd.Int64Dtype(),
+    pa.uint8(): pd.UInt8Dtype(),
+    pa.uint16(): pd.UInt16Dtype(),
+    pa.uint32(): pd.UInt32Dtype(),
+    pa.uint64(): pd.UInt64Dtype(),
     pa.bool_(): pd.BooleanDtype(),
 }
 
 
 def to_pandas(found: pa.Table) -> pd.DataFrame:
-    """Convert to pandas with nullable integer types: floats would round large values."""
-    frame: pd.DataFrame = found.to_pandas(types_mapper=_NULLABLE.get)
+    """Convert to pandas with nullable integers, nested ones as objects: floats would round large values."""
+    frame: pd.DataFrame = found.to_pandas(types_mapper=_NULLABLE.get, integer_object_nulls=True)
     return frame
 
 

@@ -26,7 +26,7 @@ from core.errors import SnapscopeError
 from core.execution import grace_period
 from core.execution.journal import Journal
 from core.procedures.registry import DEFINITIONS
-from snapscope import planner
+from snapscope import frames, planner
 from snapscope.planner import Plans
 from tests.support.builders import START_MS
 from tests.support.execution import ground, iceberg_ground
@@ -335,6 +335,28 @@ def test_names_out_of_a_table_steer_no_notebook_and_no_terminal(tmp_path: Path) 
     plan = found.plan.delete_tags(["<b>\x1b[2J"])
     assert "\x1b" not in repr(plan)
     assert "<b>" not in plan._repr_html_()
+
+
+def test_integers_keep_their_digits_beside_nulls_at_any_depth() -> None:
+    big = 2**53 + 1  # the first integer that a float cannot hold
+    found = frames.to_pandas(
+        pa.table(
+            {
+                "struct": pa.array([{"a": big}, {"a": None}]),
+                "list": pa.array([[big, None], None]),
+                "map": pa.array([[("k", big), ("n", None)], []], pa.map_(pa.string(), pa.int64())),
+                "deep": pa.array([[{"a": [big, None]}], [{"a": None}]]),
+                "unsigned": pa.array([2**64 - 1, None], pa.uint64()),
+                "flat": pa.array([big, None]),
+            }
+        )
+    )
+    assert found["struct"].tolist() == [{"a": big}, {"a": None}]
+    assert found["list"][0].tolist() == [big, None]
+    assert found["map"][0] == [("k", big), ("n", None)]
+    assert found["deep"][0][0]["a"].tolist() == [big, None]
+    assert (found["unsigned"].dtype, found["unsigned"][0]) == (pd.UInt64Dtype(), 2**64 - 1)
+    assert (found["flat"].dtype, found["flat"][0]) == (pd.Int64Dtype(), big)
 
 
 def test_times_and_durations_are_values_or_text(paimon: snapscope.Table[pd.DataFrame]) -> None:
