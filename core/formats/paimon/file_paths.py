@@ -6,6 +6,7 @@ external path); its object is the physical path. Two identities may share one pa
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,13 +18,16 @@ from core.errors import SnapscopeError
 from core.formats import large_texts
 from core.formats.paimon import layout
 from core.formats.paimon.manifests import SOURCES
-from core.formats.paimon.partitions import directories
+from core.formats.paimon.partitions import UNNAMED, directories, has_legacy_names
+from core.messages import told
+from core.model.codes import Fault
 from core.model.intervals import Ints, Mask
-from core.model.references import Heads, Schema
+from core.model.references import Heads, Holder, Line, Problem, Schema
 from core.storage.decoded_files import flat
 from core.units import is_true
 
 _BUCKETS = 1 << 31  # added to a bucket number, which may be negative
+_PATH_DIRECTORY, _INDEX_PLACE = "data-file.path-directory", "index-file-in-data-file-dir"
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ def identities(rows: pa.Table, heads: Heads, *, index_files: bool = False) -> Id
             first, identity = _group([identity, *codes], len(rows))
             are_names_distinct = False
         own = rows.take(pa.array(first))
-    in_index = index_files and (schema is None or not is_true(schema.options.get("index-file-in-data-file-dir")))
+    in_index = index_files and (schema is None or not is_true(schema.options.get(_INDEX_PLACE)))
     directories = [""] * len(partition.dictionary) if in_index else _directories(partition.dictionary, schema)
     of = _codes(partition)[first]
     prefix = _prefix(schema)
@@ -166,6 +170,53 @@ def unreadable_partitions(rows: pa.Table, heads: Heads) -> tuple[Mask, Snapscope
     return bad.to_numpy(), next(iter(errors.values()))
 
 
+def kept_elsewhere(heads: Heads, holders: Sequence[Holder]) -> Iterator[tuple[int, Problem]]:
+    """Yield the versions of branches whose own options place files elsewhere than main's, by which all are located.
+
+    The engine locates the files of a branch by the branch's options, which may differ: a branch without snapshots
+    accepts any. Source: `FileStorePathFactory`, `IndexFileHandler`.
+    """
+    main = heads.main.schema
+    found = {line.branch: _placed_otherwise(line, main) for line in heads.lines if main is not None}
+    for position, holder in enumerate(holders):
+        for option, problem in found.get(holder.branch, {}).items():
+            fields = {} if holder.snapshot is None else holder.snapshot.fields
+            if option != _INDEX_PLACE or fields.get("indexManifest") is not None:
+                yield position, problem
+
+
+def _placed_otherwise(line: Line, main: Schema) -> dict[str, Problem]:
+    """Return the problem of each option that places files of this branch elsewhere than files of main."""
+    own = line.schema
+    if own is None:
+        return {}
+    path, places, expected = layout.reference(line.branch, layout.SCHEMA, own.id), _places(own), _places(main)
+    return {
+        option: Problem(
+            path,
+            told("the same {option} as on the main branch, {value!r}", option=option, value=expected[option]),
+            repr(value),
+            told("Snapscope cannot tell where the files of this branch are: use the table's own engine for it."),
+            Fault.UNSUPPORTED,
+        )
+        for option, value in places.items()
+        if value != expected[option]
+    }
+
+
+def _places(schema: Schema) -> dict[str, str]:
+    """Return the options that determine where files are, with their values in one spelling."""
+    named = {
+        "partition.default-name": schema.options.get("partition.default-name", UNNAMED),
+        "partition.legacy-name": str(has_legacy_names(schema)).lower(),
+    }
+    return {
+        _PATH_DIRECTORY: _prefix(schema),
+        _INDEX_PLACE: str(is_true(schema.options.get(_INDEX_PLACE))).lower(),
+        **(named if schema.partition_keys else {}),
+    }
+
+
 def _encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
     return flat(column).dictionary_encode()
 
@@ -196,7 +247,7 @@ def _directories(partitions: pa.Array, schema: Schema | None) -> list[str]:
 
 
 def _prefix(schema: Schema | None) -> str:
-    return (schema.options.get("data-file.path-directory", "") if schema else "").strip("/")
+    return (schema.options.get(_PATH_DIRECTORY, "") if schema else "").strip("/")
 
 
 def _join(directory: pa.Array, name: pa.Array) -> pa.Array:

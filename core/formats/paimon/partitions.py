@@ -44,10 +44,15 @@ def directories(schema: Schema, partitions: Sequence[bytes]) -> list[str]:
     of = {field.name: field.type for field in schema.fields if field.name in keys}
     types = [parse(of[key]) for key in keys]
     unnamed = schema.options.get("partition.default-name", UNNAMED)
-    is_legacy = schema.options.get("partition.legacy-name", "true").lower() != "false"
     return [
-        path(keys, types, binary_row.decode(each, types), unnamed=unnamed, is_legacy=is_legacy) for each in partitions
+        path(keys, types, binary_row.decode(each, types), unnamed=unnamed, is_legacy=has_legacy_names(schema))
+        for each in partitions
     ]
+
+
+def has_legacy_names(schema: Schema) -> bool:
+    """Return whether partition values are named as old releases did."""
+    return schema.options.get("partition.legacy-name", "true").lower() != "false"
 
 
 def is_named(schema: Schema, steps: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from core.errors import SnapscopeError
 from core.formats.held_objects import HeldObjects
 from core.formats.paimon import layout
+from core.formats.paimon.file_paths import kept_elsewhere
 from core.formats.paimon.history import file_index
 from core.formats.paimon.history.file_index import PaimonIndexed
 from core.formats.paimon.manifests import ADD, INDEX, PaimonManifests
@@ -91,8 +92,10 @@ class PaimonLists:
         there = self.store.ls_if_there(layout.MANIFEST, layout.OF_MANIFESTS)
         self.sizes = {entry.name: entry.size for entry in there if entry.size is not None}
         self.marks = {entry.name: entry.mark for entry in there if entry.size is not None and entry.mark is not None}
-        for position, problem in unreadable(self.heads, self.holders):
+        elsewhere = list(kept_elsewhere(self.heads, self.holders))
+        for position, problem in (*unreadable(self.heads, self.holders), *elsewhere):
             self.incomplete.setdefault(position, []).append(problem)
+        self.elsewhere = np.array([position for position, _ in elsewhere], dtype=np.int64)
         self.given = named(self.heads, self.holders)
         self.changelog_lists = self._without_dangling(self.given.changelog_lists)
         self.objects: list[HeldObjects] = []
@@ -130,6 +133,7 @@ class PaimonLists:
         kept, compact = [names[number] for number in np.flatnonzero(read.present)], np.cumsum(read.present) - 1
         for source in (holds, changelog):
             self._hold_names(kept, (source[0], compact[source[1]]), ObjectKind.MANIFEST, layout.MANIFEST, self.sizes)
+        views, additions, changelog = (self._located(each) for each in (views, additions, changelog))
         for names_ in (given.lists, self.changelog_lists):
             self._hold_names(names_.names, names_.pairs, ObjectKind.MANIFEST_LIST, layout.MANIFEST, self.sizes)
         self._hold_indexes(given.index_manifests)
@@ -147,6 +151,13 @@ class PaimonLists:
             {position: tuple(problems) for position, problems in sorted(self.incomplete.items())},
             tuple(dict.fromkeys(self.warnings)),
         )
+
+    def _located(self, pairs: Pairs) -> Pairs:
+        """Leave out positions whose files would be looked for in the wrong place: they hold no file that is known."""
+        if not len(self.elsewhere):
+            return pairs
+        known = ~np.isin(pairs[0], self.elsewhere)
+        return pairs[0][known], pairs[1][known]
 
     def _without_dangling(self, lists: Names) -> Names:
         """Drop the changelog lists of snapshots whose list no longer exists.
@@ -255,7 +266,7 @@ class PaimonLists:
             if names[own] in loaded.errors:
                 self._incomplete(place, names[own], loaded.errors[names[own]], told("a readable index manifest"))
         self._hold_names(names, indexes.pairs, ObjectKind.MANIFEST, layout.MANIFEST, self.sizes)
-        position, local = indexes.pairs
+        position, local = self._located(indexes.pairs)
         index, row = loaded.expand(local)
         added = loaded.rows["kind"].to_numpy()[row] == ADD
         runs = from_pairs(paths.identity[row[added]], position[index][added], paths.count, self.positions)

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from core.errors import Corrupt
 from core.model import intervals
+from core.model.actions import Expire
 from core.model.history import History
 from core.table import Table, open_table
 from tests.support import builders, set_model
@@ -32,6 +33,8 @@ from tests.support.formats.in_parts import agrees
 from tests.support.formats.paimon.random_tables import FORMATS, STEP, Maker, _at_level
 from tests.support.formats.paimon.tables import PUBLIC, REAL, four_commits, list_of, manifest_of, rewrite, strip_sizes
 from tests.support.places import TABLES
+
+INDEX_PLACE = "index-file-in-data-file-dir"
 
 ROW = ["path", "bytes", "rows", "partition", "bucket", "level", "schema_id", "source", "format"]
 
@@ -577,6 +580,45 @@ def test_branches_and_tags_with_odd_names(name: str, tmp_path: Path) -> None:
     line.commit([line.file()])
     table.expire([1, 2, 3])
     check(root)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "known"),
+    [
+        ("data-file.path-directory", "data", ["branch:b/2", "branch:b/tag:t", "branch:b/3"]),
+        ("partition.default-name", "NOTHING", ["branch:b/2", "branch:b/tag:t", "branch:b/3"]),
+        (INDEX_PLACE, "true", ["branch:b/3"]),  # only it has an index
+        (INDEX_PLACE, "false", []),
+        ("data-file.path-directory", "/", []),
+    ],
+)
+def test_files_of_a_branch_that_keeps_them_elsewhere_are_unknown(
+    option: str, value: str, known: list[str], tmp_path: Path
+) -> None:
+    """By main's options they would be looked for, and deleted, in the wrong place."""
+    root = tmp_path / "t"
+    table = TableBuilder(root, partition_keys=["dt"])
+    table.commit([table.file(partition=("a",))])
+    table.commit([table.file(partition=("a",))])
+    table.tag("t", 2)
+    line = table.branch("b", "t")
+    line.commit([line.file(partition=("b",))], index=[line.index_file(partition=("b",))])
+    schema = root / "branch/branch-b/schema/schema-0"
+    document = json.loads(schema.read_bytes())
+    schema.write_text(json.dumps({**document, "options": {**document["options"], option: value}}))
+    opened = open_table(str(root))
+    history = opened.history()
+    agrees(opened, history, 2)
+    assert [history.holders[each].point for each in history.incomplete] == known
+    unknown = [problem for each in history.incomplete.values() for problem in each]
+    assert all(each.path == "branch/branch-b/schema/schema-0" and option in each.sentence() for each in unknown)
+    held = history.held_among(history.objects["path"].to_pylist())
+    assert any(path.startswith("dt=b/") for path in held) == (not known)
+    assert any(path.startswith("index/") for path in held) == (not known)
+    assert any(path.startswith("dt=a/") for path in held), "main has its own files"
+    if known:
+        with pytest.raises(Corrupt, match=option):
+            opened.preview(Expire(retain_max=1, retain_min=1), builders.START_MS * 2)
 
 
 def test_progress_is_told_and_a_second_reading_decodes_nothing(tmp_path: Path) -> None:
