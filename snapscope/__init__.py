@@ -15,6 +15,7 @@ Conventions: ids are strings. Times are timezone-aware. Sizes are in bytes. Nume
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
@@ -64,7 +65,9 @@ __all__ = [
 ]
 
 
-def open(location: str, *, branch: str = "main", zone: str = "UTC", read_only: bool = False) -> Table[pd.DataFrame]:
+def open(
+    location: str | os.PathLike[str], *, branch: str = "main", zone: str = "UTC", read_only: bool = False
+) -> Table[pd.DataFrame]:
     """Open a table.
 
     Args:
@@ -88,7 +91,7 @@ def open(location: str, *, branch: str = "main", zone: str = "UTC", read_only: b
     return opened(location, branch=branch, zone=zone, read_only=read_only)
 
 
-def tables(warehouse: str) -> pd.DataFrame:
+def tables(warehouse: str | os.PathLike[str]) -> pd.DataFrame:
     """List the tables in a warehouse, a database directory, a catalog (`iceberg://CATALOG`) or a warehouse's name.
 
     Returns:

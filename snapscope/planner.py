@@ -16,11 +16,11 @@ from core.model.history import History
 from core.procedures.asked import asked
 from core.procedures.definition import Argument
 from core.procedures.registry import BY_COMMAND
-from core.procedures.units import SWITCH, TIME
+from core.procedures.units import NUMBER, SWITCH, TIME
 from core.table import Table as Opened
 from snapscope.frames import F
 from snapscope.plans import Plan, planned
-from snapscope.points import Duration, Time, now_ms, point_of, time_ms, word_of
+from snapscope.points import Duration, Time, now_ms, point_of, time_ms, whole_number, word_of
 
 
 class Plans(Generic[F]):
@@ -342,10 +342,21 @@ class Plans(Generic[F]):
 
     def _word(self, argument: Argument, value: Any) -> Any:
         """Convert an argument to its command-line form."""
-        if argument.unit is SWITCH or value is None:
+        name = keyword(argument)
+        if value is None and argument.is_needed:
+            raise Invalid("{name} is missing.", name=name, remedy="Give a value.")
+        if value is None:
+            return None
+        if argument.unit is SWITCH:
+            if not isinstance(value, bool):
+                raise Invalid(
+                    "{name} must be true or false, not {value!r}.", name=name, value=value, remedy="Give a bool."
+                )
             return value
+        if argument.unit is NUMBER:
+            return str(whole_number(name, value))
         if argument.gather is not None:
-            return [word_of(each) for each in _several(keyword(argument), value)]
+            return [word_of(each) for each in _several(name, value)]
         if argument.unit is TIME:
             return str(time_ms(value, self._zone))
         return point_of(value, self._history().heads, self._zone) if argument.name == "point" else word_of(value)
@@ -354,7 +365,12 @@ class Plans(Generic[F]):
 def _several(name: str, value: Any) -> list[Any]:
     """Return the values of an argument that takes several. An empty list is refused: to leave the argument out may mean
     everything, which who named what was left of a filter never meant."""
-    values = [value] if isinstance(value, str) else list(value)
+    try:
+        values = [value] if isinstance(value, str) else list(value)
+    except TypeError as error:
+        raise Invalid(
+            "{name} must be a list of texts, not {value!r}.", name=name, value=value, remedy="Give a list."
+        ) from error
     if not values:
         raise Invalid(
             "{name} is empty.", name=name, remedy="Give at least one value, or None (if allowed) to leave it out."

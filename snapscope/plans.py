@@ -63,9 +63,9 @@ class Plan(Generic[F]):
     notes: tuple[str, ...]
     outside: tuple[str, ...]
     is_empty: bool
-    _of: core_plan.Plan = field(repr=False)
-    _history: History = field(repr=False)
-    _frame: Callable[[pa.Table], F] = field(repr=False)
+    _of: core_plan.Plan = field(repr=False, compare=False)
+    _history: History = field(repr=False, compare=False)
+    _frame: Callable[[pa.Table], F] = field(repr=False, compare=False)
 
     def versions(self) -> F:
         """List all snapshots and tags: whether the plan keeps each one, and why.

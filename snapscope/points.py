@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import operator
 import time
 from typing import Any
 
+from core.errors import Invalid
 from core.model import time_input
 from core.model.references import Heads
 from core.model.time_travel import parse_time_ms
@@ -30,11 +32,20 @@ def time_ms(value: Time, zone: str) -> int:
     """Convert to epoch milliseconds; text without a zone is read in `zone`."""
     if isinstance(value, dt.datetime):
         return parse_time_ms(word_of(value))
+    if not isinstance(value, str):
+        raise Invalid("{value!r} is not a time.", value=value, remedy="Give a datetime with a zone, or text.")
     return time_input.moment(value, zone, now_ms()).ms
 
 
 def duration_s(value: Duration) -> float:
     return asked_duration_ms(word_of(value)) / 1000
+
+
+def whole_number(name: str, value: Any) -> int:
+    """Return the value of an argument that is a count; raises `Invalid` for anything but a whole number."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise Invalid("{name} must be a whole number, not {value!r}.", name=name, value=value, remedy="Give an int.")
+    return operator.index(value)
 
 
 def word_of(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Generic
 
@@ -21,7 +22,7 @@ from core.table import readable, resolve
 from snapscope import answers, frames
 from snapscope.answers import AsOf, Bisect, Diff, FileLifetime, RowDiff
 from snapscope.frames import F
-from snapscope.points import Time, duration_s, now_ms, point_of
+from snapscope.points import Time, duration_s, now_ms, point_of, whole_number
 from snapscope.timeline import Timeline
 
 
@@ -168,15 +169,6 @@ class Questions(Generic[F]):
         history = self._history()
         one, other = (resolved(self._table, history.heads, self._version(each), self._branch) for each in (a, b))
         found = diff(history, one, other)
-
-        def rows(limit: int, timeout: str) -> RowDiff[F]:
-            from core.spark.diff.rows import row_diff
-
-            timeout_s = duration_s(timeout)
-            return answers.row_differences(
-                row_diff(self._table, history, one, other, limit=limit, timeout_s=timeout_s), self._frame
-            )
-
         return Diff(
             start=answers.as_of(one),
             end=answers.as_of(other),
@@ -185,8 +177,17 @@ class Questions(Generic[F]):
             option_changes=tuple(str(each) for each in found.option_changes),
             _of=found,
             _frame=self._frame,
-            _rows=rows,
+            _rows=functools.partial(self._row_differences, history, one, other),
         )
+
+    def _row_differences(
+        self, history: History, one: Resolved, other: Resolved, limit: int, timeout: str
+    ) -> RowDiff[F]:
+        from core.spark.diff.rows import row_diff
+
+        most, timeout_s = whole_number("limit", limit), duration_s(timeout)
+        found = row_diff(self._table, history, one, other, limit=most, timeout_s=timeout_s)
+        return answers.row_differences(found, self._frame)
 
     def costs(self) -> F:
         """List the storage cost of each tag.
@@ -235,6 +236,8 @@ class Questions(Generic[F]):
         Example:
             >>> table.timeline().figure().write_html("orders.html")
         """
+        if theme not in ("light", "dark"):
+            raise Invalid("theme must be light or dark, not {theme!r}.", theme=theme, remedy="Choose one of the two.")
         return Timeline(self._table.heads(), theme)
 
     def query(
@@ -278,7 +281,7 @@ class Questions(Generic[F]):
             before=None if before is None else self._version(before),
             since=None if since is None else self._version(since),
             branch=self._branch,
-            row_cap=limit,
+            row_cap=whole_number("limit", limit),
             timeout_s=duration_s(timeout),
             engine=engine,
             history=self._history(),

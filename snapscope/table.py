@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
@@ -28,17 +29,26 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 
-def opened(location: str, *, branch: str, zone: str, read_only: bool) -> Table[pd.DataFrame]:
+def opened(location: str | os.PathLike[str], *, branch: str, zone: str, read_only: bool) -> Table[pd.DataFrame]:
     """See `snapscope.open`."""
     time_input.zone_of(zone)
-    found = open_table(settings_file.location(location))
+    found = open_table(_place(location))
     found.heads().require(branch)
     return Table(found, branch, zone, frames.to_pandas, read_only=read_only)
 
 
-def listed(warehouse: str) -> pd.DataFrame:
+def listed(warehouse: str | os.PathLike[str]) -> pd.DataFrame:
     """See `snapscope.tables`."""
-    return frames.to_pandas(frames.tables(catalog.list_tables(settings_file.location(warehouse))))
+    return frames.to_pandas(frames.tables(catalog.list_tables(_place(warehouse))))
+
+
+def _place(location: str | os.PathLike[str]) -> str:
+    try:
+        return settings_file.location(os.fsdecode(location))
+    except TypeError as error:
+        raise Invalid(
+            "{location!r} is not a location.", location=location, remedy="Give a path, a URL or a name."
+        ) from error
 
 
 def recorded(location: str | None) -> pd.DataFrame:
@@ -119,6 +129,8 @@ class Table(Questions[F]):
             >>> table.apply(table.plan.expire(retain_max=10))
         """
         self._refuse_read_only()
+        if not isinstance(plan, Plan):
+            raise Invalid("{plan!r} is not a plan.", plan=plan, remedy="Make one, such as table.plan.expire().")
         if plan.is_empty:
             execution.refuse_unfinished(self._table, Journal())
             return Receipt(

@@ -8,6 +8,7 @@ import difflib
 import inspect
 import io
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -480,6 +481,43 @@ def test_errors_have_a_kind_a_message_and_a_remedy(paimon: snapscope.Table[pd.Da
     assert caught.value.remedy
     with pytest.raises(snapscope.NotFound, match=r"There is no branch 'nope'.*Branches: main, b\."):
         snapscope.open(paimon.location, branch="nope")
+
+
+NO_VALUES: dict[str, Callable[[snapscope.Table[Any]], object]] = {
+    "is not a location": lambda _: snapscope.open(None),  # type: ignore[arg-type]
+    "not a location": lambda _: snapscope.tables(5),  # type: ignore[arg-type]
+    "retain_max must be a whole number, not 10.5": lambda table: table.plan.expire(retain_max=10.5),  # type: ignore[arg-type]
+    "retain_max must be a whole number, not True": lambda table: table.plan.expire(retain_max=True),
+    "verified must be true or false, not 'no'": lambda table: table.plan.create_tag("x", verified="no"),  # type: ignore[arg-type]
+    "snapshots must be a list of texts": lambda table: table.plan.expire(snapshots=5),  # type: ignore[arg-type]
+    "name is missing": lambda table: table.plan.create_tag(None),  # type: ignore[arg-type]
+    "5 is not a time": lambda table: table.plan.expire(older_than=5),  # type: ignore[arg-type]
+    "limit must be a whole number, not None": lambda table: table.query("select 1", limit=None),  # type: ignore[arg-type]
+    "limit must be a whole number, not 'x'": lambda table: table.diff("1").rows(limit="x"),  # type: ignore[arg-type]
+    "None is not a plan": lambda table: table.apply(None),  # type: ignore[arg-type]
+    "theme must be light or dark, not 'x'": lambda table: table.timeline(theme="x"),
+}
+
+
+@pytest.mark.parametrize("told", NO_VALUES)
+def test_values_of_the_wrong_type_are_refused_by_name(told: str, paimon: snapscope.Table[pd.DataFrame]) -> None:
+    with pytest.raises(snapscope.Invalid) as refused:
+        NO_VALUES[told](paimon)
+    assert told in str(refused.value)
+    assert refused.value.remedy
+
+
+def test_locations_may_be_paths(paimon: snapscope.Table[pd.DataFrame]) -> None:
+    place = Path(paimon.location)
+    assert snapscope.open(place).location == paimon.location
+    assert snapscope.tables(place.parent)["location"].tolist() == [paimon.location]
+
+
+def test_answers_can_be_kept_in_sets_and_sent_to_other_processes(paimon: snapscope.Table[pd.DataFrame]) -> None:
+    plan, same = (paimon.plan_at(LATE).expire(retain_max=1, retain_min=1) for _ in range(2))
+    assert {plan, same} == {plan}
+    found = paimon.diff("1", "3")
+    assert pickle.loads(pickle.dumps(found)).files().equals(found.files())
 
 
 def test_a_table_is_read_again_when_it_has_changed(paimon: snapscope.Table[pd.DataFrame]) -> None:
