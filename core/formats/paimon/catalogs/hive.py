@@ -11,6 +11,7 @@ Invariant: of the Metastore, only locks are written, and each that was taken is 
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import threading
 import time
@@ -39,6 +40,9 @@ _FORMAT = "org.apache.paimon.hive.mapred.PaimonInputFormat"
 _LOCATION = "paimon_location"  # `location-in-properties`
 _CHECK = told("Check its uri in the settings file, and the connection.")
 T = TypeVar("T")
+
+# Its errors are raised too. Without a handler, Python would print them where a program has set up no logging.
+logging.getLogger("thrift").addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)

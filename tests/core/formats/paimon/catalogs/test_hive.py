@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -14,6 +16,7 @@ from core.storage import time_limits
 from core.table import open_table
 from tests.support.builders import TableBuilder
 from tests.support.formats.paimon.metastore import Metastore, configure, lake, server
+from tests.support.places import ROOT
 
 __all__ = ["lake", "server"]  # fixtures
 
@@ -89,3 +92,13 @@ def test_a_lock_that_is_granted_too_late_is_released(server: Metastore, monkeypa
         assert time.monotonic() < ends
         time.sleep(0.01)
     assert server.asked == ["lock", "unlock"]
+
+
+def test_an_unknown_host_is_one_error_and_no_stack() -> None:
+    """thrift logs the exception too, which Python prints to stderr where a program has set up no logging."""
+    configure("thrift://nowhere.invalid:9083")
+    program = "from core.cli import main; raise SystemExit(main(['tables', 'paimon://meta']))"
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode
+    assert "nowhere.invalid" in ended.stderr
+    assert "Traceback" not in ended.stderr
