@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from core import urls
-from core.errors import Invalid
+from core.errors import Invalid, Unsupported
 from core.formats.paimon import layout
 from core.formats.paimon.partitions import is_named
 from core.messages import Reason
@@ -42,6 +42,7 @@ _METADATA: dict[str, tuple[tuple[str, ObjectKind], ...]] = {
 _NUMBERED = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d+)?$")
 _NAMED = 10
 _AT_ONCE = 1_000  # directories whose entries are in memory together
+_TRACKED = ("table", "materialized-table")  # types of tables with manifests (`TableType`)
 _YOUNG, _AGELESS, _UNKNOWN = "young", "ageless", "unknown"  # why a file stays that nothing holds
 
 
@@ -51,8 +52,16 @@ def find(
     """Return orphans as a plan's freed files, and notes on files that look orphaned but are kept.
 
     The history must be complete. `also`: directories of partitions that the history does not mention. Raises `Invalid`
-    for a directory that is not a partition.
+    for a directory that is not a partition, `Unsupported` for a table whose files no manifest tracks.
     """
+    of = history.heads.main.options.get("type", _TRACKED[0])
+    if of.lower() not in _TRACKED:
+        raise Unsupported(
+            "The type of this table is {type}: its files are tracked by no manifest, so all would look orphaned.",
+            type=of,
+            path=store.location,
+            remedy="Delete files that nobody needs with the program that writes this table.",
+        )
     if odd_name := next((each for each in also if not urls.is_text(each)), None):
         raise Invalid(
             "The name of the directory {directory} is not valid UTF-8, so it was not searched.",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import Invalid
+from core.errors import Invalid, Unsupported
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.messages import Reason, code_names, sentences
@@ -38,6 +38,23 @@ def test_options_that_move_paths_orphan_nothing(option: str, tmp_path: Path) -> 
     path.write_text(json.dumps(schema))
     plan = open_table(str(root)).preview(CleanOrphans(NOW_MS - 1), NOW_MS)
     assert plan.frees.num_rows == 0
+
+
+@pytest.mark.parametrize("of", ["format-table", "object-table", "lance-table", "iceberg-table", "Format-Table", "table",
+                                "materialized-table"])  # fmt: skip
+def test_files_that_no_manifest_tracks_are_no_orphans(of: str, tmp_path: Path) -> None:
+    """Of a format table, files in directories are the rows; its Paimon metadata is a schema and nothing else."""
+    root = ground.warehouse(tmp_path)
+    TableBuilder(root, options={"type": of})
+    (root / "bucket-0").mkdir()
+    (root / "bucket-0/data-1.csv").write_text("1,a")
+    os.utime(root / "bucket-0/data-1.csv", (1, 1))
+    opened = open_table(str(root))
+    if of in ("table", "materialized-table"):
+        assert opened.preview(CleanOrphans(NOW_MS - DAY_MS), NOW_MS).headline
+        return
+    with pytest.raises(Unsupported, match=f"The type of this table is {of}"):
+        opened.preview(CleanOrphans(NOW_MS - DAY_MS), NOW_MS)
 
 
 def test_what_a_killed_job_of_ours_staged_goes_and_nothing_beside_it(tmp_path: Path, state_dir: Path) -> None:
