@@ -1,4 +1,5 @@
-"""What each kind of store promises, and creating an object only if nothing has its name.
+"""What each kind of store promises, what it says of an absent directory, and creating an object only if nothing has its
+name.
 
 Invariant: a promise that a server of that kind may break is tested on the server itself (`probe`) before a change
 relies on it: some servers accept the condition of a request and ignore it.
@@ -6,6 +7,7 @@ relies on it: some servers accept the condition of a request and ignore it.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import uuid
 from collections.abc import Callable, Mapping
@@ -17,8 +19,8 @@ import fsspec.asyn
 
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.messages import both, told
-from core.storage import by_renaming
-from core.storage.file_systems import described, unwritable
+from core.storage import by_renaming, s3_client
+from core.storage.file_systems import described, no_listing, unreadable, unwritable
 
 LOCAL = ("file", "local")
 S3 = ("s3", "s3a")
@@ -59,6 +61,60 @@ _KINDS: Mapping[str, Guarantees] = {
 def of(protocol: str) -> Guarantees:
     """Return what stores of this protocol promise: nothing if they are not known here."""
     return _KINDS.get(protocol, Guarantees())
+
+
+def is_absent(fs: Any, protocol: str, path: str) -> bool:
+    """Return whether nothing is below a path that a client did not find. The listings of object stores answer "not
+    found" only where there is no bucket, so a directory is absent there by an empty listing.
+
+    Raises `Corrupt` if the listing is not answered by one, or by "not found" although the bucket can be listed."""
+    if protocol not in (*S3, *GCS, *AZURE):
+        return True
+    bucket, _, key = path.partition("/")
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            return not _has_any(fs, protocol, bucket, f"{key}/" if key else "")
+        with contextlib.suppress(FileNotFoundError):
+            _has_any(fs, protocol, bucket, "")
+            raise Corrupt(
+                "The store answers that it does not know the bucket of this directory, but the bucket can be listed. "
+                "So it is unknown what the directory holds.",
+                path=path,
+                remedy="Check the store, and whether a proxy answers in its place; then try again.",
+            )
+    except SnapscopeError:
+        raise
+    except Exception as error:  # client libraries raise any type of error
+        raise unreadable(path, error) from error
+    return True
+
+
+def _has_any(fs: Any, protocol: str, bucket: str, prefix: str) -> bool:
+    """Return whether the name of any object begins with a prefix. Raises `FileNotFoundError` without the bucket."""
+    path = f"{bucket}/{prefix}".rstrip("/")
+    if protocol in S3:
+        page = fs.call_s3("list_objects_v2", Bucket=bucket, Prefix=prefix, MaxKeys=1, **fs.req_kw)
+        s3_client.check_listing(page, path)
+        return bool(page.get("Contents") or page["IsTruncated"])
+    if protocol in GCS:
+        page = fs.call("GET", "b/{}/o", bucket, prefix=prefix, maxResults=1, json_out=True)
+        if page.get("kind") != "storage#objects":
+            raise no_listing(path)
+        return bool(page.get("items") or page.get("nextPageToken"))
+    found: bool = fsspec.asyn.sync(fs.loop, _has_blob, fs, bucket, prefix)
+    return found
+
+
+async def _has_blob(fs: Any, container: str, prefix: str) -> bool:
+    from azure.core.exceptions import ResourceNotFoundError  # installed with adlfs only
+
+    async with fs.service_client.get_container_client(container=container) as client:
+        try:
+            async for _ in client.list_blobs(name_starts_with=prefix, results_per_page=1):
+                return True
+        except ResourceNotFoundError as error:
+            raise FileNotFoundError(container) from error
+    return False
 
 
 def can_delete(kind: type) -> bool:

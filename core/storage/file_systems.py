@@ -202,6 +202,14 @@ def unreadable(path: str, error: Exception) -> Corrupt:
     )
 
 
+def no_listing(path: str) -> Corrupt:
+    return Corrupt(
+        "The store's answer is not a listing of this path.",
+        path=path,
+        remedy="Check the endpoint, and whether a proxy answers in its place.",
+    )
+
+
 def no_file_system(location: str, error: Exception) -> Unsupported:
     """The error for URLs of an unsupported protocol, with the package to install."""
     remedy = told("Install the fsspec package of that protocol.")

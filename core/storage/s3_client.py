@@ -21,7 +21,7 @@ from fsspec import asyn  # noqa: TID251  # part of the same door to files
 
 from core.errors import Corrupt, SnapscopeError
 from core.storage import request_slots, time_limits
-from core.storage.file_systems import TooLarge, server, too_large, unreadable
+from core.storage.file_systems import TooLarge, no_listing, server, too_large, unreadable
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Credential, S3Store
@@ -107,17 +107,6 @@ class S3Client:
         if not self.usable or not PLAIN.fullmatch(path):
             return None
         return self._asked(lambda: self._listed(path, splits))
-
-    def confirm_absent(self, path: str) -> None:
-        """Raise `Corrupt` if what s3fs takes for an empty listing of `path` is another kind of answer."""
-        key = path.partition("/")[2]
-        try:
-            page = self._fs.call_s3("list_objects_v2", Bucket=self.bucket, Prefix=f"{key}/" if key else "")
-        except FileNotFoundError:
-            return  # nor is there a bucket
-        except Exception as error:
-            raise unreadable(path, error) from error
-        _check_listing(page, path)
 
     def sizes(self, names: Mapping[str, str]) -> dict[str, int]:
         """Return the sizes of objects, by name; what is left out was not found or not answered: s3fs must be asked."""
@@ -259,7 +248,7 @@ class S3Client:
             return None
         except Exception as error:
             raise unreadable(f"{self.bucket}/{below}", error) from error
-        _check_listing(page, f"{self.bucket}/{below}")
+        check_listing(page, f"{self.bucket}/{below}")
         is_whole = not page.get("IsTruncated")
         if "KeyCount" not in page or not (is_whole or page.get("NextContinuationToken")):
             self._rests_until = time.monotonic() + REST_S
@@ -315,14 +304,10 @@ class S3Client:
         return self._answer(get)
 
 
-def _check_listing(page: Mapping[str, Any], path: str) -> None:
+def check_listing(page: Mapping[str, Any], path: str) -> None:
     """Raise `Corrupt` if botocore has read something else than a listing, such as the page of a proxy."""
     if "IsTruncated" not in page:
-        raise Corrupt(
-            "The store's answer is not a listing of this path.",
-            path=path,
-            remedy="Check the endpoint, and whether a proxy answers in its place.",
-        )
+        raise no_listing(path)
 
 
 def _entry(path: str, size: int, last_modified: dt.datetime, e_tag: str | None, **_: object) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The only access to files: a directory tree on any fsspec file system, with errors that never turn into "absent".
 
-Invariant: only a `FileNotFoundError` for exactly the requested path means "not there" (`NotFound`). A rejected request,
-a timeout or a truncated response is `Corrupt`, and so is no response (`time_limits`). Nothing is cached here. All paths
-are relative to the root and may not leave it."""
+Invariant: only a `FileNotFoundError` for exactly the requested path means "not there" (`NotFound`), and a directory of
+an object store only if its listing is empty. A rejected request, a timeout or a truncated response is `Corrupt`, and so
+is no response (`time_limits`). Nothing is cached here. All paths are relative to the root and may not leave it."""
 
 from __future__ import annotations
 
@@ -144,14 +144,13 @@ class Store:
                 found = (self.many and self.many.ls(path)) or self._asked(lambda: self._fs.ls(path, detail=True))
             except FileNotFoundError as error:
                 # An entry that was deleted during the listing raises the same error.
-                if not self._is_there(path):
-                    self._refuse_link(path)
-                    if self.many:
-                        self._asked(partial(self.many.confirm_absent, path))
-                    raise NotFound(
-                        "There is no directory {relative}.", relative=relative or self.location, path=path
-                    ) from error
-                continue
+                absent = partial(conditional.is_absent, self._fs, self.protocol, path)
+                if self._is_there(path) or not self._asked(absent):
+                    continue
+                self._refuse_link(path)
+                raise NotFound(
+                    "There is no directory {relative}.", relative=relative or self.location, path=path
+                ) from error
             except SnapscopeError:
                 raise
             except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -96,6 +97,19 @@ def _below(store: Store, below: str) -> dict[str, bytes]:
         assert isinstance(data, bytes), path
         found[path] = data
     return found
+
+
+@pytest.mark.parametrize("answer", [404, (200, [("Content-Type", "application/json")], b"{}")])
+def test_tags_that_a_store_does_not_list_are_not_taken_for_none(
+    proxy: Proxy, place: str, tmp_path: Path, answer: Any
+) -> None:
+    if not place.startswith(("gs:", "abfs:", "s3:")) or (answer != 404 and not place.startswith("gs:")):
+        pytest.skip("there, a missing directory is answered so")
+    four_commits(tmp_path / "t")
+    table = open_table(uploaded(tmp_path / "t", f"{place}-{answer == 404}"))
+    proxy.rule = lambda method, path: answer if method == "GET" and re.search("prefix=[^&]*tag", path) else None
+    with pytest.raises(Corrupt, match="can be listed" if answer == 404 else "not a listing"):
+        table.preview(KEEP_ONE, ground.LATE_MS)
 
 
 def test_names_are_written_listed_and_read(place: str) -> None:

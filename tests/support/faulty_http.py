@@ -15,16 +15,17 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-Rule = Callable[[str, str], int | str | None]
+Answer = tuple[int, list[tuple[str, str]], bytes]
+Rule = Callable[[str, str], int | str | Answer | None]
 Guard = Callable[[Mapping[str, str]], bool]
 _OF_THE_HOP = {"connection", "keep-alive", "transfer-encoding", "date", "server"}
 
 
 @dataclass
 class Proxy:
-    """`rule` is asked for each request by method and path. It answers None (pass on), a status to send instead,
-    `reset` (close the connection), `truncate` (send half of the body), `lose` (do it, and close the connection) or
-    `deny` (do it, and call a failed condition a success)."""
+    """`rule` is asked for each request by method and path. It answers None (pass on), a status or a whole answer to
+    send instead, `reset` (close the connection), `truncate` (send half of the body), `lose` (do it, and close the
+    connection) or `deny` (do it, and call a failed condition a success)."""
 
     backend: str
     url: str = ""
@@ -71,6 +72,9 @@ class _Handler(BaseHTTPRequestHandler):
             fault = 403
         if isinstance(fault, int):
             self._send(fault, [("Content-Type", "application/xml")], b"")
+            return
+        if isinstance(fault, tuple):
+            self._send(*fault)
             return
         if fault == "reset":
             self.close_connection = True

@@ -1,9 +1,10 @@
-"""The test of a store before a change: what it leaves behind when the store is busy."""
+"""The test of a store before a change: what it leaves behind when the store is busy. What counts as absent."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -58,3 +59,45 @@ def test_a_bucket_whose_versions_are_suspended_may_keep_older_ones(status: str |
     answer = {} if status is None else {"Status": status}
     fs = SimpleNamespace(call_s3=lambda method, Bucket: answer)  # as boto calls it
     assert conditional.keeps_versions(fs, "s3", "lake/t") is keeps
+
+
+LISTING = {"kind": "storage#objects"}
+
+
+@pytest.mark.parametrize(
+    ("below", "bucket", "found"),
+    [
+        (LISTING, LISTING, True),
+        (LISTING | {"items": [{}]}, LISTING, False),
+        (LISTING | {"nextPageToken": "more"}, LISTING, False),
+        (None, None, True),  # there is no bucket
+        (None, LISTING, "can be listed"),
+        ({}, LISTING, "not a listing"),
+        (None, {}, "not a listing"),
+        ("<html>", LISTING, "could not read"),
+    ],
+)
+def test_a_directory_of_an_object_store_is_absent_by_an_empty_listing_only(
+    below: Any, bucket: Any, found: bool | str
+) -> None:
+    def call(method: str, path: str, name: str, *, prefix: str, **_: object) -> Any:
+        assert (method, path, name) == ("GET", "b/{}/o", "lake")
+        answer = below if prefix == "t/tag/" else bucket
+        if answer is None:
+            raise FileNotFoundError(name)
+        if answer == "<html>":
+            raise ValueError("no JSON")
+        return answer
+
+    fs = SimpleNamespace(call=call)
+    if isinstance(found, bool):
+        assert conditional.is_absent(fs, "gs", "lake/t/tag") is found
+    else:
+        with pytest.raises(Corrupt, match=found) as refused:
+            conditional.is_absent(fs, "gs", "lake/t/tag")
+        assert refused.value.path in ("lake/t/tag", "lake")
+
+
+def test_other_stores_say_themselves_that_a_directory_is_absent() -> None:
+    for protocol in ("file", "memory", "hdfs", "webhdfs"):
+        assert conditional.is_absent(None, protocol, "/t/tag")

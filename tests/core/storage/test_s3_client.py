@@ -186,6 +186,24 @@ def test_what_is_not_there_is_absent(server: memory_s3.Server, monkeypatch: pyte
         assert store.ls_if_there("none") == []
 
 
+@pytest.mark.parametrize("splits", [(), SPLITS])
+def test_a_listing_without_a_bucket_is_no_empty_directory_where_the_bucket_answers(
+    server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, splits: Sequence[str]
+) -> None:
+    """404 is the answer of a server that has lost the bucket for a moment, or of a proxy."""
+    none, listed = b"<Error><Code>NoSuchBucket</Code><Message>No.</Message></Error>", server._listed
+    server.objects.update({"t/m/a": b"", "t/n": b""})
+    monkeypatch.setattr(
+        server, "_listed", lambda asked: (404, [], none) if asked["prefix"].startswith("t/m") else listed(asked)
+    )
+    store = Store(f"s3://{memory_s3.BUCKET}/t")
+    with pytest.raises(Corrupt, match="can be listed"):
+        store.ls_if_there("m", splits)
+    with pytest.raises(Corrupt, match="can be listed"):
+        store.ls("m")
+    assert store.ls_if_there("none", splits) == []
+
+
 @pytest.mark.parametrize("answer", first_fast([HTML, DENIED]))
 @pytest.mark.parametrize("splits", [(), SPLITS])
 def test_what_is_no_listing_is_no_empty_directory(

@@ -65,6 +65,7 @@ class LyingFiles:
         self._true = Store(root)._fs
         self.lies = lies
         self.root = root
+        self.req_kw: Mapping[str, str] = {}
         self._metadata: dict[str, Mapping[str, str]] = {}  # path: what was written with it through this client
 
     def _is_half(self, call: str, path: str) -> bool:
@@ -107,7 +108,9 @@ class LyingFiles:
         if is_half:
             raise OSError(errno.EIO, "half an answer", path)
 
-    def call_s3(self, method: str, **given: str) -> Mapping[str, str]:
+    def call_s3(self, method: str, **given: Any) -> Mapping[str, Any]:
+        if method == "list_objects_v2":  # whether a directory is there
+            return {"IsTruncated": False, "Contents": os.path.isdir(f"{given['Bucket']}/{given['Prefix']}")}
         assert method == "get_bucket_versioning"
         return {"Status": "Enabled"} if self.lies.keeps_versions else {}
 
