@@ -19,7 +19,7 @@ import fsspec.asyn
 
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.messages import both, told
-from core.storage import by_renaming, s3_client
+from core.storage import by_renaming
 from core.storage.file_systems import described, no_listing, unreadable, unwritable
 
 LOCAL = ("file", "local")
@@ -94,7 +94,6 @@ def _has_any(fs: Any, protocol: str, bucket: str, prefix: str) -> bool:
     path = f"{bucket}/{prefix}".rstrip("/")
     if protocol in S3:
         page = fs.call_s3("list_objects_v2", Bucket=bucket, Prefix=prefix, MaxKeys=1, **fs.req_kw)
-        s3_client.check_listing(page, path)
         return bool(page.get("Contents") or page["IsTruncated"])
     if protocol in GCS:
         page = fs.call("GET", "b/{}/o", bucket, prefix=prefix, maxResults=1, json_out=True)

@@ -1,7 +1,10 @@
 """List, read and delete objects of S3, many at once. Reads go through obstore, as s3fs has found the bucket.
 
-Invariant: this is only a faster way to the same answers. Names outside `PLAIN`, clients with settings of their own and
-every error but a rejected size or a missing answer are left to s3fs, so that errors are judged in one place.
+Invariants:
+- This is only a faster way to the same answers. Names outside `PLAIN`, clients with settings of their own and every
+  error but a rejected size or a missing answer are left to s3fs, so that errors are judged in one place.
+- Both clients take an answer without names for the end of a listing. So each page that s3fs reads must be one, and
+  after a listing of several pages the store must say that its last name is the last (`is_whole`).
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ REST_S = 60.0  # how long s3fs answers alone after an error
 _KNOWN_SETTINGS = {"endpoint_url", "region_name"}  # of the client; any other changes how requests are made
 _PAGE = 1000  # names in one answer of S3
 _FIRST_PAGE = 100  # names in the first one, which botocore parses: 0.15 ms each, 20 times what obstore takes
+_AFTER_ALL = "/\U0010ffff"  # after a directory's name: the names of what is in it come before
 _SAME_STYLE: tuple[Mapping[str, Any], ...] = (
     {},
     {"s3": {"addressing_style": "path"}},
@@ -52,12 +56,15 @@ class S3Client:
     """Reads from one bucket. `fs` is the s3fs file system that knows how to reach it. Nothing is asked yet."""
 
     def __init__(self, fs: Any, bucket: str) -> None:
-        import obstore.exceptions  # installed with s3fs only
+        import aiobotocore.session  # installed with s3fs only
+        import obstore.exceptions
         import obstore.store
 
         self._obstore, self._fs, self.bucket = obstore, fs, bucket
         self._client: S3Store | None = None
         self._rests_until = 0.0
+        fs.session = fs.session or aiobotocore.session.AioSession(**fs.kwargs)  # as s3fs makes it to connect
+        fs.session.register("after-call.s3.ListObjectsV2", _check_page)
         if (
             fs.client_kwargs.keys() - _KNOWN_SETTINGS or fs.config_kwargs not in _SAME_STYLE or fs.requester_pays
             or fs.version_aware or fs.s3_additional_kwargs
@@ -107,6 +114,24 @@ class S3Client:
         if not self.usable or not PLAIN.fullmatch(path):
             return None
         return self._asked(lambda: self._listed(path, splits))
+
+    def is_whole(self, path: str, found: Iterable[Mapping[str, Any]]) -> bool:
+        """Return whether the store says that exactly the last of these entries of a directory follows the one before,
+        or lists not after a name. Raises `Corrupt` if it does not answer."""
+        key = path.partition("/")[2]
+        below = f"{key}/" if key else ""
+        listed = [(each["name"].partition("/")[2], each["type"]) for each in found if each["name"].rstrip("/") != path]
+        ends = sorted(f"{name}{_AFTER_ALL if kind == 'directory' else ''}" for name, kind in listed)
+        if not ends:
+            return True
+        before = ends[-2] if len(ends) > 1 else below
+        if (page := self._page(below, Delimiter="/", StartAfter=before, MaxKeys=2)) is None:
+            return False
+        names = {*(each["Key"] for each in page.get("Contents", ()))}
+        names |= {each["Prefix"] for each in page.get("CommonPrefixes", ())}
+        names.discard(below)  # its own marker
+        is_last = names == {ends[-1].removesuffix(_AFTER_ALL[1:])} and not page["IsTruncated"]
+        return is_last or any(below < each <= before for each in names)
 
     def sizes(self, names: Mapping[str, str]) -> dict[str, int]:
         """Return the sizes of objects, by name; what is left out was not found or not answered: s3fs must be asked."""
@@ -216,12 +241,12 @@ class S3Client:
         below = f"{key}/" if key else ""
         if (page := self._first_page(below, "" if splits else "/")) is None:
             return None
-        objects, prefixes, is_whole = page
-        if not is_whole and (splits or not prefixes):  # a directory of many files has no others
+        objects, prefixes, is_only = page
+        if not is_only and (splits or not prefixes):  # a directory of many files has no others
             if (rest := self._after(below, objects, splits)) is None:
                 return None
             objects += rest
-        elif not is_whole:
+        elif not is_only:
             found = self._answer(lambda: self._obstore.list_with_delimiter(self._store(), key or None))
             if found is None or len(found["objects"]) + len(found["common_prefixes"]) <= len(objects) + len(prefixes):
                 return None
@@ -233,24 +258,33 @@ class S3Client:
         found_all = [each for each in objects if each["name"] not in inner] + directories
         if not all(PLAIN.fullmatch(each["name"]) for each in found_all):
             return None
-        return [each | {"name": f"{self.bucket}/{each['name']}"} for each in found_all]
+        found_all = [each | {"name": f"{self.bucket}/{each['name']}"} for each in found_all]
+        return found_all if is_only or self.is_whole(path, found_all) else None
+
+    def _page(self, below: str, **asked: object) -> Mapping[str, Any] | None:
+        """Ask s3fs for one page of a listing; None if there is no bucket. Raises `Corrupt` if the answer is none."""
+        try:
+            page: Mapping[str, Any] = self._fs.call_s3(
+                "list_objects_v2", Bucket=self.bucket, Prefix=below, **asked, **self._fs.req_kw
+            )
+        except FileNotFoundError:
+            return None
+        except SnapscopeError:
+            raise
+        except Exception as error:
+            raise unreadable(f"{self.bucket}/{below}", error) from error
+        return page
 
     def _first_page(self, below: str, delimiter: str) -> tuple[list[dict[str, Any]], Collection[str], bool] | None:
         """List the objects and prefixes of the first page, and whether there are no more. None if that is not certain.
 
-        obstore takes an answer that is no listing for an empty one, and a page without a token for the last one, even
-        where more names are said to follow, as a server says that only knows the first version of this request.
+        obstore would take an answer that is no listing for an empty one. A page without a count is of a server that
+        only knows the first version of this request.
         """
-        try:
-            asked = {"Prefix": below, "Delimiter": delimiter, "MaxKeys": _FIRST_PAGE}
-            page = self._fs.call_s3("list_objects_v2", Bucket=self.bucket, **asked)
-        except FileNotFoundError:
+        page = self._page(below, Delimiter=delimiter, MaxKeys=_FIRST_PAGE)
+        if page is None:
             return None
-        except Exception as error:
-            raise unreadable(f"{self.bucket}/{below}", error) from error
-        check_listing(page, f"{self.bucket}/{below}")
-        is_whole = not page.get("IsTruncated")
-        if "KeyCount" not in page or not (is_whole or page.get("NextContinuationToken")):
+        if "KeyCount" not in page:
             self._rests_until = time.monotonic() + REST_S
             return None
         objects = [
@@ -258,7 +292,7 @@ class S3Client:
             for each in page.get("Contents", ())
             if each["Key"] != below  # the directory's own marker
         ]
-        return objects, [each["Prefix"] for each in page.get("CommonPrefixes", ())], is_whole
+        return objects, [each["Prefix"] for each in page.get("CommonPrefixes", ())], not page["IsTruncated"]
 
     def _after(self, below: str, page: list[dict[str, Any]], splits: Sequence[str]) -> list[dict[str, Any]] | None:
         """List the objects after the first page, the parts between `splits` at the same time; None if the server lists
@@ -304,10 +338,12 @@ class S3Client:
         return self._answer(get)
 
 
-def check_listing(page: Mapping[str, Any], path: str) -> None:
-    """Raise `Corrupt` if botocore has read something else than a listing, such as the page of a proxy."""
-    if "IsTruncated" not in page:
-        raise no_listing(path)
+def _check_page(http_response: Any, parsed: Mapping[str, Any], **_: object) -> None:
+    """Raise `Corrupt` if botocore has read something else than a page of a listing, such as the page of a proxy, or one
+    that does not say how to ask for the names that follow."""
+    is_page = "IsTruncated" in parsed and (not parsed["IsTruncated"] or "NextContinuationToken" in parsed)
+    if http_response.status_code < 300 and not is_page:
+        raise no_listing(http_response.url.partition("?")[0])
 
 
 def _entry(path: str, size: int, last_modified: dt.datetime, e_tag: str | None, **_: object) -> dict[str, Any]:

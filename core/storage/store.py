@@ -141,11 +141,14 @@ class Store:
             try:
                 if self.is_local:
                     return sorted(time_limits.calling(local_disk.ls, path, relative or path), key=_NAME)
-                found = (self.many and self.many.ls(path)) or self._asked(lambda: self._fs.ls(path, detail=True))
+                if not (found := self.many and self.many.ls(path)):
+                    found = self._asked(lambda: self._fs.ls(path, detail=True))
+                    if self.many and not self._asked(partial(self.many.is_whole, path, found)):
+                        continue
             except FileNotFoundError as error:
                 # An entry that was deleted during the listing raises the same error.
                 absent = partial(conditional.is_absent, self._fs, self.protocol, path)
-                if self._is_there(path) or not self._asked(absent):
+                if self._info(path) is not None or not self._asked(absent):
                     continue
                 self._refuse_link(path)
                 raise NotFound(
@@ -224,16 +227,10 @@ class Store:
         if other := self._elsewhere(relative):
             return other[0].size(other[1])
         path = self.full(relative)
-        try:
-            size = self._asked(lambda: self._fs.info(path))["size"]
-        except FileNotFoundError:
+        if (info := self._info(path)) is None:
             self._refuse_link(path)
             return None
-        except SnapscopeError:
-            raise
-        except Exception as error:
-            raise unreadable(path, error) from error
-        return None if size is None else int(size)
+        return None if info["size"] is None else int(info["size"])
 
     # writing ------------------------------------------------------------------------------------------------
 
@@ -323,7 +320,7 @@ class Store:
         except FileNotFoundError:
             return False
         except Exception as error:
-            if self.is_local or self._is_there(path):  # else only the answer was lost
+            if self.is_local or self._info(path) is not None:  # else only the answer was lost
                 raise unreadable(path, error) from error
         return True
 
@@ -382,16 +379,17 @@ class Store:
         """Make one call to the file system within its time limit."""
         return time_limits.alone(self.location, call) if self._may_be_silent else time_limits.calling(call)
 
-    def _is_there(self, path: str) -> bool:
+    def _info(self, path: str) -> Mapping[str, Any] | None:
+        """Return what the file system knows about a file or directory, None if it is absent."""
         try:
-            self._asked(lambda: self._fs.info(path))
+            info: Mapping[str, Any] = self._asked(lambda: self._fs.info(path))
         except FileNotFoundError:
-            return False
+            return None
         except SnapscopeError:
             raise
         except Exception as error:
             raise unreadable(path, error) from error
-        return True
+        return info
 
     def _refuse_link(self, path: str) -> None:
         """Raise `Corrupt` for a dangling link: its target may be on an unmounted volume, not absent."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import threading
@@ -34,7 +35,8 @@ def test_credentials_that_never_come_end_at_the_time_limit(monkeypatch: pytest.M
     monkeypatch.setenv("SNAPSCOPE_READ_TIMEOUT", "1")
     settings: dict[str, Any] = {"client_kwargs": {}, "config_kwargs": {}, "s3_additional_kwargs": {}}
     answers = threading.Event()
-    fs = Silent(answers=answers, requester_pays=False, version_aware=False, anon=False, **settings)
+    session = SimpleNamespace(register=lambda *_: None)
+    fs = Silent(answers=answers, session=session, requester_pays=False, version_aware=False, anon=False, **settings)
     found: list[Exception] = []
 
     def ask() -> None:
@@ -138,19 +140,79 @@ def test_a_server_that_knows_only_the_first_version_of_listings_is_never_believe
     monkeypatch.setattr(server, "_listed", first_version)
     store = Store(f"s3://{memory_s3.BUCKET}/t")
     assert [each.name for each in store.ls_if_there("few", splits)] == ["a"]
-    with pytest.raises(Corrupt, match="NextContinuationToken"):
+    with pytest.raises(Corrupt, match="not a listing"):
         store.ls_if_there("m", splits)
 
 
 @pytest.mark.parametrize("beside", [(), ("a-00/inner",), ("z/inner", "z/more")])
 def test_each_page_is_asked_for_once(server: memory_s3.Server, beside: Sequence[str]) -> None:
-    """Only of a directory with others in its first page that page is asked for twice."""
+    """Then whether names follow. Only of a directory with others in its first page that page is asked for twice."""
     names = [f"a-{number:02}" for number in range(1, 34)]
     server.objects.update({f"t/m/{name}": b"" for name in (*names, *beside)})
     store = Store(f"s3://{memory_s3.BUCKET}/t")
     found = {each.name: each.is_dir for each in store.ls_if_there("m")}
     assert found == dict.fromkeys(names, False) | {name.partition("/")[0]: True for name in beside}
-    assert len(server.taken()) == 4 + ("a-00/inner" in beside)
+    assert len(server.taken()) == 5 + ("a-00/inner" in beside)
+
+
+EMPTY = b"<ListBucketResult><KeyCount>0</KeyCount><IsTruncated>false</IsTruncated></ListBucketResult>"
+TOKEN = re.compile(rb"<NextContinuationToken>.*?</NextContinuationToken>")
+
+
+@pytest.mark.parametrize("answer", first_fast(["html", "nothing", "no token", "no names"]))
+@pytest.mark.parametrize("splits", [(), SPLITS])
+@pytest.mark.parametrize("beside", [(), ("a-00/inner", "a-01/inner")])
+@pytest.mark.parametrize("client", ["obstore", "s3fs"])
+def test_a_later_page_that_is_none_never_ends_a_listing(
+    server: memory_s3.Server,
+    monkeypatch: pytest.MonkeyPatch,
+    client: str,
+    beside: Sequence[str],
+    splits: Sequence[str],
+    answer: str,
+) -> None:
+    """Both clients take an answer without names and a token for the last page."""
+    listed = server._listed
+
+    def broken(asked: Mapping[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
+        status, headers, body = listed(asked)
+        if not asked.keys() & {"continuation-token", "start-after"}:
+            return status, headers, body
+        return status, headers, {"html": HTML, "nothing": b"", "no names": EMPTY}.get(answer, TOKEN.sub(b"", body))
+
+    names = [*beside, *(f"{kind}-{number:02}" for kind in "ab" for number in range(5, 40))]
+    server.objects.update({f"t/m/{name}": b"" for name in names} | {"t/n": b""})
+    store = Store(f"s3://{memory_s3.BUCKET}/t")
+    if client == "s3fs":
+        assert store.many
+        store.many._rests_until = math.inf
+    assert len(store.ls_if_there("m", splits)) == len(names)
+    monkeypatch.setattr(server, "_listed", broken)
+    with pytest.raises(Corrupt):
+        store.ls_if_there("m", splits)
+
+
+@pytest.mark.parametrize("client", ["obstore", "s3fs"])
+def test_a_listing_during_which_names_were_added_is_repeated(
+    server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, client: str
+) -> None:
+    listed, added = server._listed, list[str]()
+
+    def adding(asked: Mapping[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
+        if asked.get("start-after") == "t/m/a-28" and not added:
+            added.append("t/m/b")
+            server.objects["t/m/b"] = b""
+            server._names = None
+        return listed(asked)
+
+    server.objects.update({f"t/m/a-{number:02}": b"" for number in range(30)})
+    monkeypatch.setattr(server, "_listed", adding)
+    store = Store(f"s3://{memory_s3.BUCKET}/t")
+    if client == "s3fs":
+        assert store.many
+        store.many._rests_until = math.inf
+    assert len(store.ls("m")) == 31
+    assert added
 
 
 @pytest.mark.parametrize("splits", [(), SPLITS])
