@@ -212,8 +212,11 @@ def _delete(
         else:
             try:
                 # A client that repeats a request whose answer was lost hears that there is no such file.
-                is_unsure = was_swept or not store.is_local
-                is_gone = store.delete(path) or (is_unsure and store.size(path) is None)
+                is_gone = store.delete(path)
+                if not is_gone and (was_swept or not store.is_local):
+                    is_gone = store.size(path) is None
+                    if not is_gone:
+                        raise Corrupt("The store found no such file to delete, but it is there.", remedy="Try again.")
                 if is_gone and path not in gone_before:
                     swept.deleted.append(path)
                 else:

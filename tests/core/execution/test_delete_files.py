@@ -142,6 +142,25 @@ def test_a_file_whose_answer_is_lost_is_found_to_be_deleted(lake: Lake) -> None:
     assert lake.left() == frozenset()
 
 
+def test_a_file_that_the_store_does_not_find_to_delete_but_has_is_not_reported_as_gone(lake: Lake) -> None:
+    answer, paths = lake.server.answer, [name for name in lake.objects if name.endswith(".parquet")]
+    none = b"<Error><Code>NoSuchKey</Code><Message>No.</Message></Error>"
+    lake.server.refuses = frozenset(paths)
+    lake.server.answer = lambda method, target, *rest: (  # type: ignore[method-assign]
+        (404, [], none) if method == "DELETE" and target.endswith(".parquet") else answer(method, target, *rest)
+    )
+    receipt = lake.run()
+    refused = {path for path in lake.planned if path.endswith(".parquet")}
+    assert receipt.outcome == "incomplete"
+    assert {
+        path for path, why in receipt.kept_back if why.code == codes.NOT_DELETED and "it is there" in why.text
+    } == refused
+    assert lake.left() == refused
+    lake.server.answer, lake.server.refuses = answer, frozenset()  # type: ignore[method-assign]
+    again = recovery.resume(receipt.run, open_table=open_table, settle_s=0)
+    assert (again.outcome, frozenset(again.deleted), lake.left()) == ("done", lake.planned, frozenset())
+
+
 def test_a_run_killed_between_batches_is_resumed_with_what_is_left(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """The journal has the first batch; the second was deleted and the process died before it was recorded."""
     monkeypatch.setattr(delete_files, "BATCH", 6)
