@@ -63,11 +63,12 @@ def of(protocol: str) -> Guarantees:
     return _KINDS.get(protocol, Guarantees())
 
 
-def is_absent(fs: Any, protocol: str, path: str) -> bool:
+def is_absent(fs: Any, path: str) -> bool:
     """Return whether nothing is below a path that a client did not find. The listings of object stores answer "not
     found" only where there is no bucket, so a directory is absent there by an empty listing.
 
     Raises `Corrupt` if the listing is not answered by one, or by "not found" although the bucket can be listed."""
+    protocol = fs.protocol if isinstance(fs.protocol, str) else fs.protocol[0]
     if protocol not in (*S3, *GCS, *AZURE):
         return True
     bucket, _, key = path.partition("/")

@@ -147,7 +147,7 @@ class Store:
                         continue
             except FileNotFoundError as error:
                 # An entry that was deleted during the listing raises the same error.
-                absent = partial(conditional.is_absent, self._fs, self.protocol, path)
+                absent = partial(conditional.is_absent, self._fs, path)
                 if self._info(path) is not None or not self._asked(absent):
                     continue
                 self._refuse_link(path)

@@ -89,15 +89,15 @@ def test_a_directory_of_an_object_store_is_absent_by_an_empty_listing_only(
             raise ValueError("no JSON")
         return answer
 
-    fs = SimpleNamespace(call=call)
+    fs = SimpleNamespace(protocol=("gs", "gcs"), call=call)
     if isinstance(found, bool):
-        assert conditional.is_absent(fs, "gs", "lake/t/tag") is found
+        assert conditional.is_absent(fs, "lake/t/tag") is found
     else:
         with pytest.raises(Corrupt, match=found) as refused:
-            conditional.is_absent(fs, "gs", "lake/t/tag")
+            conditional.is_absent(fs, "lake/t/tag")
         assert refused.value.path in ("lake/t/tag", "lake")
 
 
 def test_other_stores_say_themselves_that_a_directory_is_absent() -> None:
     for protocol in ("file", "memory", "hdfs", "webhdfs"):
-        assert conditional.is_absent(None, protocol, "/t/tag")
+        assert conditional.is_absent(SimpleNamespace(protocol=protocol), "/t/tag")
