@@ -60,7 +60,7 @@ _GUARDS = "".join(
 
 BUSY_S = 30.0  # how many seconds to wait for another writer of the journal
 _NEEDED = 1 << 16  # bytes; SQLite begins with 32 KiB beside the journal
-_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)  # temporary: the right file, usable later
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ class Journal:
         except FileNotFoundError as error:
             raise self._watch.lost(run, told("it no longer exists")) from error
         except (sqlite3.DatabaseError, OSError) as error:
-            if getattr(error, "sqlite_errorcode", None) in _PASSING or self._is_full(error):
-                raise self._unusable(error) from error
+            if _code(error) in _BUSY or self._is_full(error):
+                raise self._unusable(error, run) from error
             raise self._watch.lost(run, str(error)) from error
 
     def _is_there(self) -> bool:
@@ -152,23 +152,15 @@ class Journal:
 
     def _is_full(self, error: Exception) -> bool:
         """Whether the disk has no space left. SQLite calls some of these failures an input or output error."""
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest is a detail
+        code = _code(error)
         if code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
             return True
         return code == sqlite3.SQLITE_IOERR and shutil.disk_usage(self.path.parent).free < _NEEDED
 
-    def _unusable(self, error: Exception) -> Corrupt:
-        return Corrupt(
-            "The journal cannot be used: {error}. Nothing is changed without it.",
-            error=error,
-            path=str(self.path),
-            remedy="Free space on its disk, or choose another state directory with SNAPSCOPE_STATE. Runs in this "
-            "journal can only be resumed or undone with it."
-            if self._is_full(error)
-            else "Make it readable, or choose another state directory with SNAPSCOPE_STATE. If you move "
-            "it away, a new journal is started, but runs in the old one can only be resumed or "
-            "undone with the old one.",
-        )
+    def _unusable(self, error: Exception, run: str | None = None) -> Corrupt:
+        """The error for a journal that fails; `run` is in progress, and goes on with a journal that is full or busy."""
+        busy_s = BUSY_S if _code(error) in _BUSY else None
+        return self._watch.unusable(error, run, busy_s, is_full=self._is_full(error))
 
     # writing --------------------------------------------------------------------------------------------------------
 
@@ -385,6 +377,11 @@ def _run(connection: sqlite3.Connection, row: tuple[Any, ...]) -> Run:
         problem=last.get("problem"),
         others=tuple(dict.fromkeys(who for who in people if who != row[1])),
     )
+
+
+def _code(error: Exception) -> int:
+    """The primary result code of SQLite; 0 if the error is another's."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _who() -> str:

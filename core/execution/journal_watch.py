@@ -84,6 +84,50 @@ class Watch:
             if row is None or row[0] != seen.hash:
                 raise self.lost(run, told("entry {number} is missing", number=seen.number))
 
+    def unusable(self, error: Exception, run: str | None, busy_s: float | None, *, is_full: bool) -> Corrupt:
+        """The error for a journal that cannot be opened, read or written, of a run in progress or before any change.
+
+        `busy_s`: how many seconds another process has held it, if that is the reason."""
+        why = error if busy_s is None else told("another process has held it for {seconds:g} s", seconds=busy_s)
+        if run is not None:
+            on_spark = run in self.on_spark
+            ways = {"resume": resuming(run, on_spark=on_spark), "undo": undoing(run, on_spark=on_spark)}
+            return Corrupt(
+                "The journal cannot be used: {why}. No further file was deleted.",
+                why=why,
+                path=str(self.path),
+                remedy=told(
+                    "When that has ended, resume the run: {resume}. Or, if it has deleted no file yet, undo it: "
+                    "{undo}.",
+                    **ways,
+                )
+                if busy_s is not None
+                else told(
+                    "Free space on its disk, then resume the run: {resume}. Or, if it has deleted no file yet, undo "
+                    "it: {undo}.",
+                    **ways,
+                ),
+            )
+        if busy_s is not None:
+            remedy = told("Try again when that has ended.")
+        elif is_full:
+            remedy = told(
+                "Free space on its disk, or choose another state directory with SNAPSCOPE_STATE. Runs in this "
+                "journal can only be resumed or undone with it."
+            )
+        else:
+            remedy = told(
+                "Make it readable, or choose another state directory with SNAPSCOPE_STATE. If you move "
+                "it away, a new journal is started, but runs in the old one can only be resumed or "
+                "undone with the old one."
+            )
+        return Corrupt(
+            "The journal cannot be used: {why}. Nothing is changed without it.",
+            why=why,
+            path=str(self.path),
+            remedy=remedy,
+        )
+
     def lost(self, run: str, why: str) -> Corrupt:
         return Corrupt(
             ("This is not the journal that run {run} was written to: {why}. No further file was deleted."),

@@ -182,18 +182,29 @@ def test_a_journal_that_is_busy_is_not_called_another(
     monkeypatch.setattr(journals, "BUSY_S", 0.05)
     other = sqlite3.connect(attacked.path, isolation_level=None)
     before, plan = left(table), table.preview(CHANGE, ground.LATE_MS)
+    other.execute("begin immediate")
+    with pytest.raises(Corrupt, match=r"held it for 0\.05 s\. Nothing is changed without it\..*Try again") as said:
+        apply(table, plan, settle_s=0, journal=Journal(attacked.path))
+    assert "Make it readable" not in str(said.value)
+    other.execute("rollback")
+    assert left(table) == before
 
     def hold() -> None:
         other.execute("begin immediate")
 
-    with ground.while_settling(hold), pytest.raises(Corrupt, match="cannot be used: database is locked") as said:
+    with (
+        ground.while_settling(hold),
+        pytest.raises(Corrupt, match="cannot be used: another process has held it for") as said,
+    ):
         apply(table, plan, settle_s=0, journal=Journal(attacked.path))
     other.execute("rollback")
     other.close()
     assert "This is not the journal that run" not in str(said.value)
-    assert ". Nothing is changed without it." in str(said.value), "a reference has gone already"
+    assert "Nothing is changed" not in str(said.value), "a reference has gone already"
+    assert "Make it readable" not in str(said.value)
     assert {path for path in before - left(table) if "snapshot" not in path} == set()
     journal = Journal(attacked.path)
     run = journal.open_run(table.location)
     assert run is not None
+    assert f"When that has ended, resume the run: snapscope resume {run.id}." in str(said.value)
     assert recovery.resume(run.id, open_table=lambda _: table, settle_s=0, journal=journal).outcome == "done"

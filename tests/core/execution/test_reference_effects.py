@@ -507,8 +507,10 @@ def test_a_full_disk_of_the_journal_is_told(
     full = shutil.disk_usage(tmp_path)._replace(free=4096)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
     monkeypatch.setattr(sqlite3, "connect", failing)
-    with pytest.raises(Corrupt, match="Free space on its disk"):
+    with pytest.raises(Corrupt, match="Free space on its disk") as told:
         journal.add(run, FAILED, {}) if is_started else journal.events()
+    assert ("Nothing is changed without it." in str(told.value)) != is_started, "files may have been deleted"
+    assert (f"then resume the run: snapscope resume {run}." in str(told.value)) == is_started
     if code != sqlite3.SQLITE_FULL:
         monkeypatch.setattr(shutil, "disk_usage", lambda _: full._replace(free=1 << 30))
         with pytest.raises(Corrupt, match="not the journal" if is_started else "Make it readable"):
