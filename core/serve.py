@@ -22,6 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from core.errors import Conflict, Invalid, NotFound
+from core.formats.registry import refuse_file
 
 ADDRESS = "127.0.0.1"
 WAITING = 128  # the backlog of pending connections
@@ -63,7 +64,7 @@ def _listening(port: int) -> socket.socket:
 
 
 def _whole(place: str) -> str:
-    """An absolute path; a URL unchanged. Raises `NotFound` for a path that does not exist."""
+    """An absolute path; a URL unchanged. Raises `NotFound` for a path that does not exist, `Invalid` for a file."""
     if "://" in place or place.startswith("file:"):
         return place
     path = os.path.abspath(place)
@@ -72,6 +73,7 @@ def _whole(place: str) -> str:
     except FileNotFoundError as error:
         remedy = "Check the path, or build a demo with --demo."
         raise NotFound("This path does not exist.", path=path, remedy=remedy) from error
+    refuse_file(path)
     return path
 
 

@@ -22,7 +22,9 @@ from core.model.expiry import Expiry
 from core.model.history import History
 from core.model.intervals import Mask
 from core.model.lineage import ancestors, members
-from core.model.references import MAIN, Holder, HolderKind, Snapshot
+from core.model.references import MAIN, Holder, HolderKind, ObjectKind, Snapshot
+
+_REFERENCES = (ObjectKind.SNAPSHOT, ObjectKind.TAG, ObjectKind.CHANGELOG_JSON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,8 @@ class FileLifetime:
     """The lifetime of a file on one branch.
 
     born: the commit that added it or, with `is_exact` False, the oldest retained one that has it
-    removed: the commit that removed it from the branch's current state; None while it is live there, and also, with
-             `is_live` False, where that commit is not retained or cannot be read
+    removed: the commit that removed it from the branch's current state; None while it is live there, for references,
+             and also, with `is_live` False, where that commit is not retained or cannot be read
     is_live: None where the current state cannot be read
     """
 
@@ -60,6 +62,11 @@ class FileLifetime:
     removed: Snapshot | None
     is_live: bool | None
     stretches: tuple[Stretch, ...]
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it is the file of a snapshot, tag or changelog: no commit removes it, only its expiry or deletion."""
+        return self.life.kind in _REFERENCES
 
 
 def find(history: History, text: str, relative: Callable[[str], str] = str) -> str:
@@ -112,7 +119,7 @@ def lifetime(history: History, path: str, now_ms: int) -> FileLifetime:
         first, last = on_line.index(True), len(on_line) - 1 - on_line[::-1].index(True)
         born, before = snapshots[first], snapshots[first - 1] if first and on_line[first - 1] is not None else None
         is_exact = born is not None and _follows(history, before, born)
-        if last + 1 < len(on_line):
+        if last + 1 < len(on_line) and found.kind not in _REFERENCES:
             after, at = snapshots[last + 1], snapshots[last]
             if on_line[last + 1] is not None and at is not None and after is not None:
                 removed = after if _follows(history, at, after) else None

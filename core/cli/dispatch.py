@@ -127,7 +127,7 @@ def _with_name_nearby(error: SnapscopeError, command: Command, args: Args) -> Sn
 def _file_nearby(place: str) -> str | None:
     parent, name = os.path.split(os.path.abspath(place))
     try:
-        close = nearest(name, os.listdir(parent))
+        close = nearest(name, [each.name for each in os.scandir(parent) if each.is_dir()])
     except (OSError, ValueError):
         return None
     return os.path.join(parent, close) if close else None
@@ -148,7 +148,7 @@ def _warehouse_nearby(command: Command, args: Args) -> str | None:
 
 
 def _sentence(error: click.UsageError) -> str:
-    text = error.format_message().strip()
+    text = " ".join(error.format_message().split())  # click lists choices in lines of their own
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 

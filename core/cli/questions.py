@@ -147,7 +147,7 @@ def holders(args: Args) -> Answer:
         lines.append(f"Added {where} snapshot {found.born.id}, committed {in_words(found.born.time_ms)}.")
         if found.removed is not None:
             lines.append(f"Removed by snapshot {found.removed.id}, committed {in_words(found.removed.time_ms)}.")
-        else:
+        elif not found.is_reference:
             lines.append(_ENDS[found.is_live])
     lines.append(f"Held by {', '.join(life.holders) or 'no readable snapshot or tag'}.")
     lines += [f"{life.words[:1].upper()}{life.words[1:]}.", *_unread(args, history)]

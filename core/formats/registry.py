@@ -6,6 +6,8 @@ A format is imported when the first location might be its own: a Paimon table is
 from __future__ import annotations
 
 import importlib
+import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -56,13 +58,27 @@ def named(name: str) -> type[TableFormat]:
 
 
 def at(store: Store) -> type[TableFormat] | None:
-    """Return the format of the table in this directory, or None if it is not a table."""
+    """Return the format of the table in this directory, or None if it is not a table. Raises `Invalid` for a file."""
+    if store.is_local:
+        refuse_file(store.location)
     return next((each.format for each in FORMATS if each.format.is_table(store)), None)
 
 
 def claiming(location: str) -> type[TableFormat] | None:
     """Return the only format that understands this location, such as a table name in a catalog; else None."""
     return next((each.format for each in FORMATS if each.claims(location)), None)
+
+
+def refuse_file(path: str) -> None:
+    """Raise `Invalid` for a local file that no format understands: tables and warehouses are directories."""
+    try:
+        is_file = stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return  # it is reported where the path is read
+    if is_file and claiming(path) is None:
+        raise Invalid(
+            "{file} is a file; tables and warehouses are directories.", file=path, remedy="Give the directory."
+        )
 
 
 def is_name(location: str) -> bool:

@@ -100,7 +100,7 @@ PAIMON_1 = Code("paimon-1", "Paimon 1.x: a snapshot's age is its own; 50 snapsho
 PAIMON_0_9 = Code("paimon-0.9", "Paimon 0.9: a snapshot's age is its own; 10 snapshots a run by default")
 PAIMON_REFERENCES = Code(
     "paimon-references",
-    ("Apache Paimon 2.1: only references change; files that nothing refers to any more become orphans"),
+    ("Apache Paimon 2.0: only references change; files that nothing refers to any more become orphans"),
 )
 PAIMON_COMMIT = Code(
     "paimon-commit",
@@ -333,7 +333,9 @@ POLICY_TOO = Code(
 LOG_EMPTY = Code("log-empty", "The snapshot-log is empty: Java's own expiry of this table fails.")
 LOG_TRIMMED = Code(
     "log-trimmed",
-    "{entries} of {all} are removed from the snapshot-log: time travel then {reach}; older "
+    "Of the {all} entries of the snapshot-log, {count} are removed: time travel then {reach}; older "
+    "snapshots that are kept can be read by id and tag only.",
+    "Of the {all} entries of the snapshot-log, {count} is removed: time travel then {reach}; older "
     "snapshots that are kept can be read by id and tag only.",
 )
 ROLLBACK_ELSEWHERE = Code(

@@ -165,6 +165,10 @@ class Plan:
         if not self.goes or isinstance(self.change, ReplaceTag):
             return told("{moved}; {freed}.", moved=moved, freed=freed)
         points = [verdict.point for verdict in self.goes]
+        if isinstance(self.change, RenameBranch):
+            points = [point.removeprefix(f"branch:{self.change.name}/") for point in points]
+            what = version_lists.with_and([*version_lists.of_refs(points), *version_lists.of_versions(points)])
+            return told("{moved}, and with it {what}; {freed}.", moved=moved, what=what, freed=freed)
         gone = version_lists.with_and([*version_lists.of_refs(points), *version_lists.of_versions(points)])
         if not len(self.orphans):
             return told("{moved}; deletes {what}; {freed}.", moved=moved, what=gone, freed=freed)

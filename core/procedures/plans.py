@@ -51,7 +51,7 @@ def read(sql: str, now_ms: int, location: str) -> tuple[TableRef, ParsedCall]:
     own = registry.named(found.format).capabilities.procedures
     if call.namespace != own:
         raise Invalid(
-            "{title} is a {format} table: its procedures are called {own}.NAME.",
+            "The format of {title} is {format}: its procedures are called {own}.NAME.",
             title=found.title,
             format=found.format,
             own=own,

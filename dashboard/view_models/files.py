@@ -140,7 +140,7 @@ def life_facts(course: FileLifetime, zone: str, now_ms: int) -> list[tuple[str, 
     if course.born is not None:
         born = markup.hint(words.life_born(course, zone), f"{course.born.time_ms} ms since 1970 UTC")
     facts: list[tuple[str, Piece]] = [(words.LIFE_BORN, born)]
-    if course.born is not None:
+    if course.born is not None and not course.is_reference:
         facts.append((words.LIFE_REMOVED, words.life_removed(course, zone)))
     facts.append((words.LIFE_KEPT, words.life_held(counts)))
     facts.append((words.LIFE_WHY, words.capitalized(words.spoken(course.life.words))))

@@ -54,6 +54,14 @@ def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path, capsys: pytest.C
     assert "opens at" not in said
 
 
+def test_a_file_is_an_error_wherever_a_directory_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "notes.txt"
+    path.touch()
+    for words in (["serve", str(path), "--port", "0"], ["tables", str(path)], ["snapshots", str(path)]):
+        assert main(words) != 0
+        assert f"{path} is a file" in capsys.readouterr().err
+
+
 def test_each_start_has_a_secret_of_its_own() -> None:
     started = [serve.start([], 0, program=["-c", ""]) for _ in range(3)]
     assert len({each.address.partition("token=")[2] for each in started}) == 3

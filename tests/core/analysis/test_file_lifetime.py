@@ -46,6 +46,13 @@ def test_from_birth_to_end(made: TableBuilder) -> None:
     assert (alive.born.id, alive.removed, alive.is_live) == (10, None, True)
 
 
+def test_no_commit_removes_the_file_of_a_snapshot(made: TableBuilder) -> None:
+    history = open_table(str(made.root)).history()
+    found = lifetime(history, "snapshot/snapshot-3", NOW_MS)
+    assert (found.is_reference, found.born.id, found.removed) == (True, 3, None)
+    assert not lifetime(history, history.files["path"][0].as_py(), NOW_MS).is_reference
+
+
 def test_what_is_not_retained_is_not_guessed(made: TableBuilder) -> None:
     for number in (1, 2, 3, 6):
         (made.root / "snapshot" / f"snapshot-{number}").unlink()

@@ -106,6 +106,7 @@ def test_values_that_look_like_options() -> None:
         (["create-tag", "t", "--name", "--yes"], "--name needs a value"),
         (["expire", "t", "--yes=1"], "--yes takes no value"),
         (["report", "t", "-o", "x", "--at", "1", "--diff", "1", "2"], "--diff cannot be given together with --at"),
+        (["completion"], "Missing argument 'SHELL'. Choose from: bash, zsh, fish."),
         (["plan", "expire", "t", "--rules", "3"], "not one of newest, 1.x, 0.9"),
     ],
 )

@@ -126,6 +126,8 @@ def test_a_name_that_is_close_is_named(named: TableBuilder, capsys: pytest.Captu
     assert "Did you mean lake?" in capsys.readouterr().err
     assert main(["snapshots", "lakee/shop.db/t"]) == 1
     assert "Did you mean lake/shop.db/t?" in capsys.readouterr().err
+    assert main(["snapshots", f"{named.root}/snapshot/snapshot-5"]) == 1
+    assert "Did you mean" not in capsys.readouterr().err, "a file is no table"
 
 
 def test_what_is_wrong_with_the_settings_is_said(named: TableBuilder, capsys: pytest.CaptureFixture[str]) -> None:

@@ -264,4 +264,4 @@ def test_icebergs_procedures_are_called_on_icebergs_tables(tmp_path: Path, capsy
         sql = f"CALL system.set_current_snapshot(table => 'db.t12_v1', ref => '{ref}')"
         assert ask(capsys, "call", lake, sql, status=1)["error"]["kind"] == kind
     told = ask(capsys, "call", lake, "CALL sys.create_tag('db.t12_v1', 'x')", status=1)["error"]["message"]
-    assert told == "db.t12_v1 is a iceberg table: its procedures are called system.NAME."
+    assert told == "The format of db.t12_v1 is iceberg: its procedures are called system.NAME."

@@ -3,7 +3,7 @@
 Invariant: a plan consists of the current and the resulting references, as exact bytes, and the order of the changes.
 Files that become unreferenced are reported (`orphans`), not deleted, because the engine leaves them to its orphan
 cleaner. Deleting a branch also deletes the files that only it holds. Pure. Source: docs/paimon.md §9 and §12, Paimon
-2.1.
+2.0.
 """
 
 from __future__ import annotations

@@ -114,6 +114,15 @@ def test_branches_of_a_chain_table_stay_as_they_are(tmp_path: Path) -> None:
     assert {verdict.point for verdict in plan(made, Rollback("5", destructive=True)).goes} == {"6", "7", "8", "9"}
 
 
+def test_a_branch_is_renamed_with_what_is_on_it(table: TableBuilder) -> None:
+    model = TableBuilder(table.root.parent / "renamed")
+    model.commit([model.file()])
+    model.tag("v", 1)
+    model.branch("b", "v").commit([])
+    said = plan(model, RenameBranch("b", "c")).headline
+    assert said == "Renames branch b to c, and with it 1 tag (v) and 2 snapshots (1, 2); reclaims nothing."
+
+
 def test_readers_are_cleared_by_their_whole_names(table: TableBuilder) -> None:
     for change, gone in (
         (ClearConsumers(), ["other", "reader"]),
