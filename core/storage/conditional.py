@@ -191,7 +191,7 @@ def probe(fs: Any, protocol: str, directory: str, read: Callable[[str], bytes]) 
         raise _cleared(fs, path, unwritable(path, error)) from error
     if failed := _removed(fs, path):
         raise Corrupt(
-            "A test object could be created but not deleted: {error}. Nothing else was changed.",
+            "A test object could be created but not deleted: {error}.",
             error=described(failed),
             path=path,
             remedy=told("Allow deleting in this directory, and delete that object."),
@@ -199,7 +199,7 @@ def probe(fs: Any, protocol: str, directory: str, read: Callable[[str], bytes]) 
     if not is_safe:
         raise Unsupported(
             "This store replaced an object that was to be created only if its name is free. Two writers would "
-            "overwrite each other's references there, so nothing was changed.",
+            "overwrite each other's references there.",
             path=directory,
             remedy="Update the server to one with conditional writes, or make this change with the table's own engine.",
         )

@@ -201,7 +201,7 @@ def unreadable(path: str, error: Exception) -> Corrupt:
         "The store could not read this path: {error}.",
         error=described(error),
         path=path,
-        remedy="Check access and the connection, then try again; nothing was changed.",
+        remedy="Check access and the connection, then try again.",
     )
 
 

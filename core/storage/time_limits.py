@@ -140,7 +140,7 @@ def begin(of: str, seconds: float, work: Callable[[], T], most_stuck: int = MOST
             raise Corrupt(
                 "The store has not yet answered an earlier request.",
                 path=of,
-                remedy="Check the mount or the connection, then try again; nothing was changed.",
+                remedy="Check the mount or the connection, then try again.",
             )
         tasks = _idle.pop() if _idle else None
     if tasks is None:
@@ -246,5 +246,5 @@ def silent(of: str, seconds: float) -> Silent:
         "The store did not answer within {seconds:g} s.",
         seconds=seconds,
         path=of,
-        remedy="Check the mount or the connection, then try again; nothing was changed.",
+        remedy="Check the mount or the connection, then try again.",
     )

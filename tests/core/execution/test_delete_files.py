@@ -12,6 +12,7 @@ from threading import Event
 
 import pytest
 
+from core.errors import Corrupt
 from core.execution import delete_files, recovery
 from core.execution import journal as journals
 from core.execution.apply import apply
@@ -106,6 +107,15 @@ def test_a_refused_file_is_named_and_the_run_can_be_resumed(lake: Lake) -> None:
     lake.server.refuses = frozenset()
     again = recovery.resume(receipt.run, open_table=open_table, settle_s=0)
     assert (again.outcome, frozenset(again.deleted), lake.left()) == ("done", lake.planned, frozenset())
+
+
+def test_a_refused_reference_does_not_let_the_error_say_that_nothing_was_changed(lake: Lake) -> None:
+    """Others are deleted at the same time or before it."""
+    lake.server.refuses = frozenset({"t/snapshot/snapshot-2"})
+    with pytest.raises(Corrupt, match="AccessDenied") as refused:
+        lake.run()
+    assert {name for name in lake.objects if "/snapshot-" in name} - {*lake.server.objects}
+    assert "nothing was changed" not in str(refused.value)
 
 
 def test_a_server_that_knows_no_bulk_requests_is_asked_file_by_file(lake: Lake) -> None:
