@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import errno
+import logging
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -24,6 +25,10 @@ _TRACE = "\n\tat "
 _TAKEN_APART = re.compile("[?#\\x00-\\x20\\x7f]")
 _MARKS = ("ino", "mtime", "created", "ETag", "etag", "LastModified", "last_modified", "updated")
 _OUT_OF_RANGE = re.compile("(?i)range|416")
+
+
+for _library in ("fsspec", "s3fs", "gcsfs", "adlfs", "azure"):  # else Python prints their warnings and stack traces
+    logging.getLogger(_library).addHandler(logging.NullHandler())
 
 
 class DirectoryEntry(NamedTuple):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import subprocess
+import sys
+import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +19,7 @@ from core.errors import Conflict, Corrupt, ErrorCode, Invalid, NotFound, Snapsco
 from core.storage.file_systems import DirectoryEntry
 from core.storage.store import Store
 from tests.support import memory_s3
+from tests.support.places import ROOT
 
 
 @pytest.fixture
@@ -576,6 +580,20 @@ def test_an_empty_object_has_no_range(monkeypatch: pytest.MonkeyPatch) -> None:
     assert memory.read("f") == b""
     with pytest.raises(Corrupt, match="not satisfiable"):
         memory.read("g")
+
+
+def test_client_libraries_print_nothing() -> None:
+    """Not even in the output of `--json`: what they say of a failed request is in its error."""
+    script = """
+        import logging
+        from core.storage import store
+        for name in ("gcsfs", "adlfs.spec", "azure.storage.blob._shared.response_handlers", "s3fs"):
+            logging.getLogger(name).error("No.")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 def test_a_store_that_lacks_settings_is_not_told_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
