@@ -127,7 +127,8 @@ def _with_name_nearby(error: SnapscopeError, command: Command, args: Args) -> Sn
 def _file_nearby(place: str) -> str | None:
     parent, name = os.path.split(os.path.abspath(place))
     try:
-        close = nearest(name, [each.name for each in os.scandir(parent) if each.is_dir()])
+        with os.scandir(parent) as entries:
+            close = nearest(name, [each.name for each in entries if each.is_dir()])
     except (OSError, ValueError):
         return None
     return os.path.join(parent, close) if close else None

@@ -73,7 +73,7 @@ def refuse_file(path: str) -> None:
     """Raise `Invalid` for a local file that no format understands: tables and warehouses are directories."""
     try:
         is_file = stat.S_ISREG(os.stat(path).st_mode)
-    except OSError:
+    except (OSError, ValueError):
         return  # it is reported where the path is read
     if is_file and claiming(path) is None:
         raise Invalid(

@@ -333,9 +333,7 @@ POLICY_TOO = Code(
 LOG_EMPTY = Code("log-empty", "The snapshot-log is empty: Java's own expiry of this table fails.")
 LOG_TRIMMED = Code(
     "log-trimmed",
-    "Of the {all} entries of the snapshot-log, {count} are removed: time travel then {reach}; older "
-    "snapshots that are kept can be read by id and tag only.",
-    "Of the {all} entries of the snapshot-log, {count} is removed: time travel then {reach}; older "
+    "The snapshot-log loses {entries} of {all}: time travel then {reach}; older "
     "snapshots that are kept can be read by id and tag only.",
 )
 ROLLBACK_ELSEWHERE = Code(

@@ -61,6 +61,8 @@ class Lies:
 class LyingFiles:
     """The few calls that a store makes, on a local directory."""
 
+    protocol = "s3"
+
     def __init__(self, root: str, lies: Lies) -> None:
         self._true = Store(root)._fs
         self.lies = lies

@@ -376,7 +376,7 @@ def _expiry_notes(heads: Heads, change: Expire, judged: RefVerdicts, now_ms: int
                 reach = told("reaches back to {at}", at=in_words(after[0][0]))
             notes.append(
                 codes.LOG_TRIMMED(
-                    count=len(log) - len(after),
+                    entries=counted(len(log) - len(after), "{count} entry", "{count} entries"),
                     all=f"{len(log):,}",
                     reach=reach,
                 )
