@@ -312,12 +312,12 @@ def _reached(group: str, place: str) -> Finding:
 
 
 def _state() -> Iterator[Finding]:
-    for name, place in (("state", state_dir()), ("cache", cache_dir())):
+    for name, place in (("state", state_dir), ("cache", cache_dir)):
         yield _directory(name, place)
     yield _settings_file()
     yield _locks()
-    journal = Journal()
     try:
+        journal = Journal()
         head, entries = journal.verify(), journal.entries()
     except SnapscopeError as error:
         yield Finding(
@@ -328,13 +328,12 @@ def _state() -> Iterator[Finding]:
     yield Finding("state", "journal", OK, unbroken if head else told("empty"))
 
 
-def _directory(name: str, place: Path) -> Finding:
+def _directory(name: str, named: Callable[[], Path]) -> Finding:
     remedy = told("Set {setting} to a writable directory.", setting=f"SNAPSCOPE_{name.upper()}")
     try:
-        private(place)
-        free = shutil.disk_usage(place).free
-    except OSError as error:
-        return Finding("state", name, PROBLEM, str(error), remedy)
+        free = shutil.disk_usage(place := private(named())).free
+    except (OSError, SnapscopeError) as error:
+        return Finding("state", name, PROBLEM, getattr(error, "message", str(error)), remedy)
     if not os.access(place, os.W_OK | os.X_OK):
         return Finding("state", name, PROBLEM, told("{place} is not writable", place=place), remedy)
     if place.stat().st_mode & OTHERS:

@@ -1,7 +1,8 @@
 """Where Snapscope keeps its own files: logs and journals (state), decoded immutable files (cache).
 
 Invariant: this module only names paths; the code that writes creates them. None is inside a table or the current
-directory. The files are private: other users of the machine can neither read nor list them.
+directory. The files are private: other users of the machine can neither read nor list them. Places below an unknown
+home directory are `Invalid`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import re
 import stat
 import threading
 from pathlib import Path
+
+from core.errors import Invalid
+from core.messages import told
 
 OURS = frozenset("desk locks spark manifests histories ivy classes".split())  # directories that Snapscope creates
 JOURNAL = "journal.sqlite"
@@ -134,4 +138,11 @@ def is_within(location: str, place: str) -> bool:
 
 def _place(variable: str, below_home: str) -> Path:
     named = os.environ.get(variable)
-    return Path(named).expanduser().absolute() if named else Path.home() / below_home
+    try:
+        return Path(named).expanduser().absolute() if named else Path.home() / below_home
+    except RuntimeError as error:
+        raise Invalid(
+            "The home directory of user {user} is unknown.",
+            user=user_name(),
+            remedy=told("Set HOME, or set {variable} to a full path.", variable=variable),
+        ) from error

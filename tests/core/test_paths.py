@@ -11,12 +11,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import paths, user_state
+from core import doctor, paths, user_state
+from core.errors import Invalid
 from core.execution.journal import Journal
 from core.execution.table_lock import locked
 from core.paths import is_within
@@ -245,3 +247,29 @@ def test_a_user_without_a_name_is_named_by_the_number(error: Exception, monkeypa
 
     monkeypatch.setattr(getpass, "getuser", nameless)
     assert paths.user_name() == f"uid-{os.getuid()}"
+
+
+@pytest.mark.parametrize("named", [None, "~/state"])
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch, named: str | None) -> None:
+    """As in a container that runs with a user id of its own."""
+
+    def unknown(uid: int) -> Any:
+        raise KeyError(f"getpwuid(): uid not found: {uid}")
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for variable in ("HOME", "LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(variable, raising=False)
+    places = {
+        "SNAPSCOPE_STATE": paths.state_dir,
+        "SNAPSCOPE_CACHE": paths.cache_dir,
+        "SNAPSCOPE_CONFIG": paths.config_file,
+    }
+    for variable, place in places.items():
+        monkeypatch.setenv(variable, named) if named else monkeypatch.delenv(variable)
+        with pytest.raises(Invalid, match=f"home directory of user uid-{os.getuid()} is unknown") as refused:
+            place()
+        assert refused.value.remedy == f"Set HOME, or set {variable} to a full path."
+    found = {each.name: each for each in doctor.of_group("state")}
+    assert {each.level for each in found.values()} == {doctor.PROBLEM}
+    assert found.keys() == {"state", "cache", "settings", "locks", "journal"}
+    assert all("home directory" in each.found and each.remedy for each in found.values())
