@@ -242,7 +242,8 @@ class Task:
             raise
 
     def _take_back(self, references: References, error: SnapscopeError) -> None:
-        """Undo what this attempt has done, and what earlier attempts have: others may have done the same by now."""
+        """Undo what this attempt has done; if it is a resumed one, also what was done before. The bytes alone do not
+        tell what a first attempt has done: someone else may have made the same change."""
         own = {*references.created, *references.deleted, *references.replaced}
         try:
             if not self.is_first:
@@ -371,9 +372,7 @@ class Task:
                 is_refused = is_sure and isinstance(error, Conflict)
                 is_idle = not (references.created or references.deleted or references.replaced)
                 return (is_refused and is_idle) or references.nothing_is_left()
-            is_sure = (
-                is_sure and self.table.store.is_local
-            )  # elsewhere a request whose answer was lost may still happen
-            return is_sure and references.is_as_before()
+            is_local = self.table.store.is_local  # elsewhere a request whose answer was lost may still happen
+            return is_sure and is_local and references.is_as_before()
         except SnapscopeError:
             return False

@@ -64,7 +64,7 @@ class S3Client:
         self._client: S3Store | None = None
         self._rests_until = 0.0
         fs.session = fs.session or aiobotocore.session.AioSession(**fs.kwargs)  # as s3fs makes it to connect
-        fs.session.register("after-call.s3.ListObjectsV2", _check_page)
+        fs.session.register("after-call.s3.ListObjectsV2", _check_page, unique_id=__name__)  # once for each session
         if (
             fs.client_kwargs.keys() - _KNOWN_SETTINGS or fs.config_kwargs not in _SAME_STYLE or fs.requester_pays
             or fs.version_aware or fs.s3_additional_kwargs

@@ -35,7 +35,7 @@ def test_credentials_that_never_come_end_at_the_time_limit(monkeypatch: pytest.M
     monkeypatch.setenv("SNAPSCOPE_READ_TIMEOUT", "1")
     settings: dict[str, Any] = {"client_kwargs": {}, "config_kwargs": {}, "s3_additional_kwargs": {}}
     answers = threading.Event()
-    session = SimpleNamespace(register=lambda *_: None)
+    session = SimpleNamespace(register=lambda *_, **__: None)
     fs = Silent(answers=answers, session=session, requester_pays=False, version_aware=False, anon=False, **settings)
     found: list[Exception] = []
 

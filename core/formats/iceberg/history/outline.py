@@ -215,8 +215,9 @@ class IcebergLists:
                 if said_so is None or said_so < 0 or said_so == count or path in wrong:
                     continue
                 expected = told("{said} {name} entries from its manifest list", said=said_so, name=name)
-                in_all = sum(each[number] or 0 for each in every_stated)
-                if self.sizes.get(path) == lengths[number] or sum(found) >= in_all:
+                in_all = [each[number] for each in every_stated]
+                is_whole = None not in in_all and sum(found) >= sum(in_all)
+                if is_whole or self.sizes.get(path) == lengths[number]:
                     remedy = told("Harmless: only the count in the list is wrong; the manifest lacks no entry.")
                     self.warnings.append(Problem(path, expected, f"{count}", remedy))
                 else:
