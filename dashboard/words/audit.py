@@ -273,8 +273,8 @@ def audit_shown(shown: int, all: int) -> str:
 
 def audit_open(number: int) -> str:
     return ngettext(
-        "{count} run did not finish. Resume it, or undo what can be undone:",
-        "{count} runs did not finish. Resume them, or undo what can be undone:",
+        "{count} run has not finished: resume it or undo it, unless it is running now",
+        "{count} runs have not finished: resume or undo them, unless they are running now",
         number,
     )
 
