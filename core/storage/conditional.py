@@ -19,7 +19,7 @@ import fsspec.asyn
 
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.messages import both, told
-from core.storage import by_renaming, time_limits
+from core.storage import by_renaming
 from core.storage.file_systems import described, no_listing, unreadable, unwritable
 
 LOCAL = ("file", "local")
@@ -124,33 +124,23 @@ def can_delete(kind: type) -> bool:
     return any(getattr(kind, name, None) not in (*defaults, None) for name, defaults in ways.items())
 
 
-def create(
-    fs: Any,
-    protocol: str,
-    path: str,
-    data: bytes,
-    read: Callable[[], bytes],
-    asked: Callable[[Callable[[], Any]], Any] = lambda call: call(),
-) -> None:
-    """Create an object by one conditional request, a file of HDFS by renaming. `read` reads it; `asked` makes each call
-    to the file system, such as with a time limit.
+def create(fs: Any, protocol: str, path: str, data: bytes, read: Callable[[], bytes]) -> None:
+    """Create an object by one conditional request, a file of HDFS by renaming. `read` reads it.
 
     Raises `FileExistsError` if it is another's. Where the request fails, the object tells whether it is ours: the
     answer may have been lost, so that the next try found our own object, and servers word "taken" differently."""
     if protocol in HDFS:
-        by_renaming.create(time_limits.Limited(fs, asked), path, data)
+        by_renaming.create(fs, path, data)
         return
     own = uuid.uuid4().hex
     try:
-        asked(lambda: _write(fs, protocol, path, data, own))
+        _write(fs, protocol, path, data, own)
     except Exception as error:  # client libraries raise any type of error
         try:
             found = read()
         except NotFound:
-            if isinstance(error, SnapscopeError):  # no answer in time
-                raise error from None
             raise unwritable(path, error) from error
-        if found != data or asked(lambda: _creator(fs, protocol, path)) != own:  # the same bytes may be another's tag
+        if found != data or _creator(fs, protocol, path) != own:  # the same bytes may be another's tag
             raise FileExistsError from error
 
 

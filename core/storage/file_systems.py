@@ -6,7 +6,6 @@ link may lead to a device without an end.
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 import errno
 import logging
@@ -94,10 +93,8 @@ def replace(fs: Any, path: str, data: bytes) -> None:
     try:
         fs.pipe_file(path, data)
     except Exception:
-        with contextlib.suppress(FileNotFoundError):
-            if remote(fs, path, len(data)) == data:
-                return
-        raise
+        if remote(fs, path, len(data)) != data:
+            raise
 
 
 def refuse_directory(fs: Any, path: str) -> None:

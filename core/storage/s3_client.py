@@ -158,8 +158,7 @@ class S3Client:
         named = {key: path for path in paths if _IN_XML.fullmatch(key := path.partition("/")[2])}
         what = {"Objects": [{"Key": key} for key in named], "Quiet": False}
         try:
-            delete = partial(self._fs.call_s3, "delete_objects", Bucket=self.bucket, Delete=what)
-            found = time_limits.alone(self._url, delete) if named else {}
+            found = self._fs.call_s3("delete_objects", Bucket=self.bucket, Delete=what) if named else {}
         except Exception:  # noqa: BLE001  # refused, not known to this server, or not answered
             return set()
         return {named[each["Key"]] for each in found.get("Deleted", ()) if each.get("Key") in named}

@@ -140,10 +140,10 @@ class Store:
         for _ in range(_LISTING_ATTEMPTS):
             try:
                 if self.is_local:
-                    return sorted(self._answer(path, partial(local_disk.ls, path, relative or path)), key=_NAME)
+                    return sorted(time_limits.calling(local_disk.ls, path, relative or path), key=_NAME)
                 if not (found := self.many and self.many.ls(path)):
-                    found = self._answer(path, lambda: self._fs.ls(path, detail=True))
-                    if self.many and not self._answer(path, partial(self.many.is_whole, path, found)):
+                    found = self._asked(lambda: self._fs.ls(path, detail=True))
+                    if self.many and not self._asked(partial(self.many.is_whole, path, found)):
                         continue
             except FileNotFoundError as error:
                 # An entry that was deleted during the listing raises the same error.
@@ -154,6 +154,10 @@ class Store:
                 raise NotFound(
                     "There is no directory {relative}.", relative=relative or self.location, path=path
                 ) from error
+            except SnapscopeError:
+                raise
+            except Exception as error:
+                raise unreadable(path, error) from error
             if len(found) == 1 and found[0]["name"] == path and found[0]["type"] != "directory":
                 raise no_directory(relative or self.location, path)
             return sorted(entries(found, path), key=_NAME)
@@ -177,13 +181,17 @@ class Store:
         path = self.full(relative)
         try:
             if self.is_local:
-                return self._answer(path, lambda: local_disk.read(path, most_bytes, start))
-            return self._answer(path, lambda: remote(self._fs, path, most_bytes, start))
+                return time_limits.calling(local_disk.read, path, most_bytes, start)
+            return self._asked(lambda: remote(self._fs, path, most_bytes, start))
         except FileNotFoundError as error:
             self._refuse_link(path)
             raise NotFound("There is no file {relative}.", relative=relative, path=path) from error
         except TooLarge as error:
             raise too_large(error, most_bytes, path) from error
+        except SnapscopeError:
+            raise
+        except Exception as error:
+            raise unreadable(path, error) from error
 
     def read_many(self, relatives: Sequence[str], most_bytes: int = DOCUMENT) -> dict[str, bytes | SnapscopeError]:
         """Read whole files, in parallel on remote stores. Returns the bytes or the error of each file.
@@ -270,8 +278,7 @@ class Store:
                 with _one_at_a_time, self._fs.open(path, "xb") as file:
                     file.write(data)
             elif self.guarantees.creates:
-                whole = partial(self._whole, path, len(data))
-                conditional.create(self._fs, self.protocol, path, data, whole, self._asked)
+                conditional.create(self._fs, self.protocol, path, data, lambda: self._whole(path, len(data)))
             else:
                 said = self.lacks(creates=True) or ""
                 raise Unsupported(said, path=path, remedy="Make this change with the table's own engine.")
@@ -290,10 +297,7 @@ class Store:
                 with local_disk.temporary(path, data) as temporary:
                     os.replace(temporary, path)
             else:
-                limited = time_limits.Limited(self._fs, self._asked)
-                (by_renaming.replace if self.protocol in HDFS else replace)(limited, path, data)
-        except SnapscopeError:
-            raise
+                (by_renaming.replace if self.protocol in HDFS else replace)(self._fs, path, data)
         except Exception as error:
             raise unwritable(path, error) from error
 
@@ -312,12 +316,12 @@ class Store:
                 "{relative} is outside the table, behind a symbolic link; it was kept.", relative=relative, path=path
             )
         try:
-            self._answer(path, lambda: self._fs.rm_file(path))
+            self._fs.rm_file(path)
         except FileNotFoundError:
             return False
-        except SnapscopeError:
+        except Exception as error:
             if self.is_local or self._info(path) is not None:  # else only the answer was lost
-                raise
+                raise unreadable(path, error) from error
         return True
 
     def delete_together(self, relatives: Iterable[str]) -> set[str]:
@@ -334,7 +338,7 @@ class Store:
         if not self.is_local and self.protocol not in HDFS:
             return False
         try:
-            self._asked(partial(os.rmdir if self.is_local else self._fs.remove_empty_dir, self.full(relative)))
+            (os.rmdir if self.is_local else self._fs.remove_empty_dir)(self.full(relative))
         except Exception:  # client libraries raise any type of error; an empty directory does no harm
             return False
         return True
@@ -343,9 +347,7 @@ class Store:
         """Create directories including their parents; existing ones are no error."""
         for path in map(self.full, relatives):
             try:
-                self._asked(partial(self._fs.makedirs, path, exist_ok=True))
-            except SnapscopeError:
-                raise
+                self._fs.makedirs(path, exist_ok=True)
             except Exception as error:
                 raise unwritable(path, error) from error
 
@@ -377,21 +379,16 @@ class Store:
         """Make one call to the file system within its time limit."""
         return time_limits.alone(self.location, call) if self._may_be_silent else time_limits.calling(call)
 
-    def _answer(self, path: str, call: Callable[[], T]) -> T:
-        """Make one call about a path. What a client library raises is `Corrupt`, unless it means "not there"."""
-        try:
-            return self._asked(call)
-        except (FileNotFoundError, TooLarge, SnapscopeError):
-            raise
-        except Exception as error:
-            raise unreadable(path, error) from error
-
     def _info(self, path: str) -> Mapping[str, Any] | None:
         """Return what the file system knows about a file or directory, None if it is absent."""
         try:
-            info: Mapping[str, Any] = self._answer(path, lambda: self._fs.info(path))
+            info: Mapping[str, Any] = self._asked(lambda: self._fs.info(path))
         except FileNotFoundError:
             return None
+        except SnapscopeError:
+            raise
+        except Exception as error:
+            raise unreadable(path, error) from error
         return info
 
     def _refuse_link(self, path: str) -> None:

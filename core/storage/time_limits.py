@@ -188,17 +188,6 @@ def alone(of: str, work: Callable[[], T]) -> T:
     return calling(lambda: within(of, call_s(), lambda: calling(work)))
 
 
-class Limited:
-    """A file system each of whose calls is made by `asked`, such as with a time limit."""
-
-    def __init__(self, fs: Any, asked: Callable[[Callable[[], Any]], Any]) -> None:
-        self._fs, self._asked = fs, asked
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        call = getattr(self._fs, name)
-        return lambda *given, **named: self._asked(lambda: call(*given, **named))
-
-
 def together(of: str, calls: Sequence[Callable[[], T]], also: Callable[[], object] = lambda: None) -> list[T]:
     """Make calls at the same time, at most `TOGETHER`, each in a thread of its own, and return their results in this
     order; also call `also`. Raises the first error once all have ended."""

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,6 @@ from core.formats.avro import container
 from core.storage import local_disk, time_limits
 from core.storage.store import Store
 from core.table import open_table
-from tests.support import memory_s3
 from tests.support.builders import TableBuilder
 from tests.support.places import ROOT
 
@@ -249,27 +247,6 @@ class Slow(MemoryFileSystem):
         time.sleep(self.takes_s)
         return super().cat_file(path, *given, **more)
 
-    def _does(self, name: str, path: str, effect: Callable[[], None]) -> None:
-        """Wait before a file named `late-` and this call takes effect, or after it, if it is named `lost-`."""
-        if f"late-{name}" in path:
-            self.over.wait(120)
-        effect()
-        if f"lost-{name}" in path:
-            self.over.wait(120)
-
-    def rm_file(self, path: str) -> None:
-        self._does("rm", path, partial(super().rm_file, path))
-
-    def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **metadata: Any) -> None:
-        self.given = metadata.get("Metadata")
-        self._does("pipe", path, partial(super().pipe_file, path, value, mode=mode))
-
-    def metadata(self, path: str) -> Any:
-        return self.given
-
-    def rename(self, old: str, new: str, *, replace: bool) -> None:
-        self._does("rename", new, lambda: self.store.update({new: self.store.pop(old)}))
-
 
 @pytest.fixture
 def slow() -> Iterator[Any]:
@@ -315,47 +292,6 @@ def test_files_that_are_silent_do_not_hide_the_others(slow: Any) -> None:
             assert said in str(found[name])
         assert list(found) == names
         assert all(isinstance(each, bytes | Corrupt) for each in found.values())
-
-
-WRITES = [("slow", "put", "pipe"), ("s3", "create", "pipe"), ("hdfs", "create", "rename"), ("hdfs", "put", "rename"),
-          ("slow", "delete", "rm")]  # fmt: skip
-
-
-@pytest.mark.parametrize("when", ["late", "lost"])
-@pytest.mark.parametrize(("protocol", "verb", "call"), WRITES)
-def test_what_became_of_a_change_that_is_not_answered_is_found_out(
-    slow: Any, protocol: str, verb: str, call: str, when: str
-) -> None:
-    name = f"{when}-{call}-{protocol}"
-    store: Store = slow([name] if verb == "delete" else [])
-    store.protocol = protocol
-
-    def change() -> None:
-        assert store.delete(name) if verb == "delete" else getattr(store, verb)(name, b"new") is None
-
-    began = time.monotonic()
-    if when == "late":
-        with pytest.raises(Corrupt, match="did not answer within"):
-            change()
-    else:
-        change()
-    assert time.monotonic() - began < 60
-    assert (store.size(name) is not None) == ((verb == "delete") == (when == "late"))
-
-
-def test_files_of_a_server_that_deletes_nothing_together_in_time_are_deleted_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    over = threading.Event()
-    with memory_s3.serving({"t/a": b""}) as server:
-        for variable, value in server.leads.items():
-            monkeypatch.setenv(variable, value)
-        monkeypatch.setenv(time_limits.VARIABLE, "2")
-        store = Store(f"s3://{memory_s3.BUCKET}/t")
-        assert store.size("a") == 0
-        monkeypatch.setattr(store._fs, "call_s3", lambda *_, **__: over.wait(120))
-        assert store.delete_together(["a"]) == set()
-        over.set()
 
 
 def test_a_process_that_was_forked_has_readers_of_its_own() -> None:
