@@ -129,7 +129,7 @@ class S3Client:
             return False
         names = {*(each["Key"] for each in page.get("Contents", ()))}
         names |= {each["Prefix"] for each in page.get("CommonPrefixes", ())}
-        names.discard(below)  # its own marker
+        names = {each for each in names if each.rstrip("/") != key}  # its own markers
         is_last = names == {ends[-1].removesuffix(_AFTER_ALL[1:])} and not page["IsTruncated"]
         return is_last or any(below < each <= before for each in names)
 
@@ -341,7 +341,8 @@ class S3Client:
 def _check_page(http_response: Any, parsed: Mapping[str, Any], **_: object) -> None:
     """Raise `Corrupt` if botocore has read something else than a page of a listing, such as the page of a proxy, or one
     that does not say how to ask for the names that follow."""
-    is_page = "IsTruncated" in parsed and (not parsed["IsTruncated"] or "NextContinuationToken" in parsed)
+    is_only = parsed.get("MaxKeys", _PAGE) < _PAGE  # as asked: nobody reads on, and old servers do not say how
+    is_page = "IsTruncated" in parsed and (not parsed["IsTruncated"] or "NextContinuationToken" in parsed or is_only)
     if http_response.status_code < 300 and not is_page:
         raise no_listing(http_response.url.partition("?")[0])
 
