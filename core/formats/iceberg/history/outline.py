@@ -203,7 +203,7 @@ class IcebergLists:
         """Compare the numbers of entries by status, of each manifest that was read, with those in the manifest list.
 
         A manifest that lost whole blocks is still readable. If it has the length that the list states, or at least as
-        many entries, the list is wrong, as some writers' lists are.
+        many entries of each status, the list is wrong, as some writers' lists are.
         """
         wrong = dict(errors)
         said, every = read.index.said, read.names
@@ -215,8 +215,8 @@ class IcebergLists:
                 if said_so is None or said_so < 0 or said_so == count or path in wrong:
                     continue
                 expected = told("{said} {name} entries from its manifest list", said=said_so, name=name)
-                in_all = [each[number] for each in every_stated]
-                is_whole = None not in in_all and sum(found) >= sum(in_all)
+                pairs = [(each[number], has) for each, has in zip(every_stated, found, strict=False)]
+                is_whole = all(least is not None and 0 <= least <= has for least, has in pairs)
                 if is_whole or self.sizes.get(path) == lengths[number]:
                     remedy = told("Harmless: only the count in the list is wrong; the manifest lacks no entry.")
                     self.warnings.append(Problem(path, expected, f"{count}", remedy))

@@ -211,6 +211,22 @@ def test_a_list_that_counts_wrong_is_told_and_harms_nothing(table: Path, more: i
     assert len(history.files_at(history.require(latest)))
 
 
+@pytest.mark.parametrize("added", [-1, 0])
+def test_an_entry_too_many_does_not_stand_for_one_that_is_lost(table: Path, added: int) -> None:
+    _, latest = manifest_of(table)
+    heads = open_table(str(table)).heads()
+    fields = next(each.fields for each in heads.main.snapshots if str(each.id) == latest)
+    path = Path(fields["manifest-list"].removeprefix("file://"))
+    schema, records, metadata = read_avro(path)
+    for record in records:
+        own = table / "metadata" / record["manifest_path"].rpartition("/")[2]
+        record["manifest_length"] = own.stat().st_size + 1
+        record["existing_files_count"] += 1
+        record["added_files_count"] = added
+    write_avro(path, schema, records, metadata)
+    assert open_table(str(table)).history().incomplete
+
+
 def test_a_list_that_cannot_be_read_makes_its_point_incomplete(table: Path) -> None:
     heads = open_table(str(table)).heads()
     old = heads.main.snapshots[0]
