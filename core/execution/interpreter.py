@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from core.errors import Conflict, Corrupt, Invalid, SnapscopeError
+from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError
 from core.execution import (
     delete_files,
     deleted_branches,
@@ -29,7 +29,7 @@ from core.execution.journal import Journal
 from core.execution.journal_watch import going_on
 from core.execution.reference_effects import Lost, References
 from core.execution.snapshot_commit import Commit
-from core.execution.stable_read import read_if_there, read_stable_references
+from core.execution.stable_read import read_stable_references
 from core.formats.table_format import Unknown
 from core.messages import Reason, both, counted, told
 from core.model import codes
@@ -151,10 +151,9 @@ class Task:
         if self._swaps() or not self.table.store.is_local:
             return True  # a request whose answer was lost may still happen
         own = [each for each in self.effects if isinstance(each, OfReference) and (paths is None or each.path in paths)]
-        try:
-            return any(read_if_there(self.table, each.path) == before(each) for each in own)
-        except SnapscopeError:
-            return True
+        now = self.table.store.read_many([each.path for each in own])
+        absent = {path for path, content in now.items() if isinstance(content, NotFound)}
+        return any(now[each.path] == before(each) or (before(each) is None and each.path in absent) for each in own)
 
     def _to_undo(self, references: References) -> list[tuple[OfReference, bytes | None]]:
         """The effects to undo, last one first, with the current bytes. Raises `Conflict` or `Invalid` if that is no
@@ -368,10 +367,11 @@ class Task:
             if any(commit.landed() is not None for commit in self._commits()):
                 return False
             is_sure = isinstance(error, SnapscopeError) and not isinstance(error, Silent)
+            if isinstance(error, Conflict) and not (references.created or references.deleted or references.replaced):
+                references.undo(())  # only the hints
+                return True  # refused before it changed a reference; what is there now is another's
             if any(getattr(each, "is_alone", False) for each in self.effects) or self._commits():
-                is_refused = is_sure and isinstance(error, Conflict)
-                is_idle = not (references.created or references.deleted or references.replaced)
-                return (is_refused and is_idle) or references.nothing_is_left()
+                return references.nothing_is_left()
             is_local = self.table.store.is_local  # elsewhere a request whose answer was lost may still happen
             return is_sure and is_local and references.is_as_before()
         except SnapscopeError:

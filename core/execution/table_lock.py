@@ -21,6 +21,8 @@ from core.messages import told
 from core.paths import private_file, state_dir
 from core.urls import place
 
+_ASKED_S = 0.2  # longer than `is_running` holds a lock to ask for it
+
 
 @contextmanager
 def locked(table: str) -> Iterator[None]:
@@ -71,7 +73,7 @@ def _held(name: str, busy: str) -> Iterator[Path]:
 
     path = _path(name)
     try:
-        held = FileLock(private_file(path), blocking=False, fallback_to_soft=False).acquire()
+        held = FileLock(private_file(path), timeout=_ASKED_S, fallback_to_soft=False).acquire(poll_interval=0.01)
     except Timeout as error:
         raise Conflict(busy, remedy="Wait until it has finished.", code=ErrorCode.TABLE_LOCKED) from error
     except OSError as error:

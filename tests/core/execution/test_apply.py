@@ -3,6 +3,7 @@ version."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import json
@@ -26,6 +27,7 @@ from core.model.actions import (
     Change,
     CreateBranch,
     CreateTag,
+    DeleteBranches,
     DeleteTags,
     Expire,
     RenameBranch,
@@ -533,6 +535,29 @@ def test_a_plan_confirmed_late_leaves_what_others_did(table: TableBuilder, case:
     assert tree(table.root) == before
     assert Journal().open_run(str(table.root)) is None
     assert_whole(table.root)
+
+
+@pytest.mark.parametrize("change", [CreateBranch("new", "tag:w"), RenameBranch("dev", "new"), DeleteBranches(("dev",))])
+def test_the_same_change_of_a_branch_by_another_machine_stays(
+    table: TableBuilder, monkeypatch: pytest.MonkeyPatch, change: Change
+) -> None:
+    """It comes after the plan was confirmed, and before the first effect: other machines do not see the lock."""
+    twin = table.root.parent / "twin"
+    shutil.copytree(table.root, twin)
+    apply(open_table(str(twin)), open_table(str(twin)).preview(change, NOW_MS), settle_s=0)
+    plan, start = opened(table).preview(change, NOW_MS), Journal.start
+
+    def late(*given: Any) -> str:
+        shutil.rmtree(table.root / "branch")
+        if (twin / "branch").is_dir():
+            shutil.copytree(twin / "branch", table.root / "branch")
+        return start(*given)
+
+    monkeypatch.setattr(Journal, "start", late)
+    with contextlib.suppress(Conflict):
+        go(table, plan)
+    assert tree(table.root / "branch") == tree(twin / "branch")
+    assert Journal().open_run(str(table.root)) is None
 
 
 def test_a_tag_replaced_while_its_files_are_checked_stays(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
