@@ -30,7 +30,7 @@ class Plans(Generic[F]):
     `timedelta` values, or text such as `7 d`, `36 h` or `90 min`. None means the table option, or the engine's default
     if the table does not set it. Every method raises `Invalid` if the request contradicts itself or names something
     that does not exist, `Unsupported` if the table format does not have the action, and `Corrupt` if metadata that the
-    plan depends on cannot be read. A list that is given must not be empty: it would mean the same as None, everything.
+    plan depends on cannot be read. A list without which a plan takes everything must not be empty.
     """
 
     def __init__(
@@ -356,22 +356,25 @@ class Plans(Generic[F]):
         if argument.unit is NUMBER:
             return str(whole_number(name, value))
         if argument.gather is not None:
-            return [word_of(each) for each in _several(name, value)]
+            return [word_of(each) for each in _several(name, value, may_be_empty=argument.name in _ADDING)]
         if argument.unit is TIME:
             return str(time_ms(value, self._zone))
         return point_of(value, self._history().heads, self._zone) if argument.name == "point" else word_of(value)
 
 
-def _several(name: str, value: Any) -> list[Any]:
-    """Return the values of an argument that takes several. An empty list is refused: to leave the argument out may mean
-    everything, which who named what was left of a filter never meant."""
+_ADDING = ("drop_tags", "also")  # arguments that add to what a plan does anyway; of others, none given means all
+
+
+def _several(name: str, value: Any, *, may_be_empty: bool) -> list[Any]:
+    """Return the values of an argument that takes several. An empty list is refused where leaving the argument out may
+    mean everything, which who named what was left of a filter never meant."""
     try:
         values = [value] if isinstance(value, str) else list(value)
     except TypeError as error:
         raise Invalid(
             "{name} must be a list of texts, not {value!r}.", name=name, value=value, remedy="Give a list."
         ) from error
-    if not values:
+    if not values and not may_be_empty:
         raise Invalid(
             "{name} is empty.", name=name, remedy="Give at least one value, or None (if allowed) to leave it out."
         )

@@ -378,10 +378,8 @@ def test_times_and_durations_are_values_or_text(paimon: snapscope.Table[pd.DataF
     ("method", "name"),
     [
         ("expire", "snapshots"),
-        ("expire", "drop_tags"),
         ("compact", "partitions"),
         ("analyze", "columns"),
-        ("clean_orphans", "also"),
         ("delete_tags", "names"),
         ("delete_branches", "names"),
         ("drop_partitions", "partitions"),
@@ -395,6 +393,14 @@ def test_an_empty_list_does_not_mean_everything(
         for empty in nothing:
             with pytest.raises(snapscope.Invalid, match=f"{name} is empty"):
                 getattr(table.plan, method)(**{name: empty})
+
+
+def test_an_empty_list_of_what_is_taken_in_addition_adds_nothing(paimon: snapscope.Table[pd.DataFrame]) -> None:
+    assert paimon.plan.expire(drop_tags=[]).headline == paimon.plan.expire().headline
+    older = "2026-01-01"
+    assert paimon.plan.clean_orphans(older_than=older, also=()).headline == (
+        paimon.plan.clean_orphans(older_than=older).headline
+    )
 
 
 def test_a_time_without_a_zone_is_read_in_the_zone_of_the_table(paimon: snapscope.Table[pd.DataFrame]) -> None:
