@@ -194,13 +194,13 @@ def _placed_otherwise(line: Line, main: Schema) -> dict[str, Problem]:
     return {
         option: Problem(
             path,
-            told("the same {option} as on the main branch, {value!r}", option=option, value=expected[option]),
+            told("the same {option} as on the main branch, {value!r}", option=option, value=expected.get(option)),
             repr(value),
             told("Snapscope cannot tell where the files of this branch are: use the table's own engine for it."),
             Fault.UNSUPPORTED,
         )
         for option, value in places.items()
-        if value != expected[option]
+        if value != expected.get(option)  # None if main has no partitions, as in a damaged schema
     }
 
 
