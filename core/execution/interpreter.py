@@ -245,9 +245,7 @@ class Task:
         tell what a first attempt has done: someone else may have made the same change."""
         own = {*references.created, *references.deleted, *references.replaced}
         try:
-            if self.is_first and self._commits():
-                references.undo(references.to_undo())
-            elif not self.is_first:
+            if not self.is_first:
                 references.undo(self._to_undo(references))
             elif own:
                 references.undo([each for each in references.to_undo() if each[0].path in own])
