@@ -33,6 +33,7 @@ from core.model.actions import (
     RenameBranch,
     RenameTag,
     ReplaceTag,
+    Rollback,
 )
 from core.model.plan import Plan
 from core.storage.store import Store
@@ -558,6 +559,14 @@ def test_the_same_change_of_a_branch_by_another_machine_stays(
         go(table, plan)
     assert tree(table.root / "branch") == tree(twin / "branch")
     assert Journal().open_run(str(table.root)) is None
+
+
+def test_rollbacks_planned_in_the_same_millisecond_have_a_tag_each(table: TableBuilder) -> None:
+    for _ in range(2):
+        go(table, opened(table).preview(Rollback("4"), NOW_MS))
+    names = [tag.name for tag in opened(table).heads().main.tags if tag.name.startswith("rollback-to-as-latest-4-")]
+    assert len(names) == 2
+    assert_whole(table.root)
 
 
 def test_a_tag_replaced_while_its_files_are_checked_stays(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:

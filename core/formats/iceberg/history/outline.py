@@ -215,7 +215,7 @@ class IcebergLists:
                 if said_so is None or said_so < 0 or said_so == count or path in wrong:
                     continue
                 expected = told("{said} {name} entries from its manifest list", said=said_so, name=name)
-                pairs = [(each[number], has) for each, has in zip(every_stated, found, strict=False)]
+                pairs = [(each[number], has) for each, has in zip(every_stated, found[: len(_STATUS)], strict=True)]
                 is_whole = all(least is not None and 0 <= least <= has for least, has in pairs)
                 if is_whole or self.sizes.get(path) == lengths[number]:
                     remedy = told("Harmless: only the count in the list is wrong; the manifest lacks no entry.")

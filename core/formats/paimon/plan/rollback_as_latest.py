@@ -6,6 +6,7 @@ Source: docs/paimon.md §9.2, Paimon 2.0.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import pyarrow.compute as pc
 
@@ -63,7 +64,9 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
     is_kept = (
         is_tag and name in lasting and line.options.get(automatic_tags.MODE, "none").lower() == "none"
     )  # no tag expires
-    kept = name if is_kept else f"rollback-to-as-latest-{target.id}-{now_ms}"
+    taken = {each.name for each in line.tags}
+    free = (f"rollback-to-as-latest-{target.id}-{ms}" for ms in itertools.count(now_ms))
+    kept = name if is_kept else next(each for each in free if each not in taken)
     new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)
     warnings = [
         codes.AS_LATEST(
