@@ -95,8 +95,8 @@ def _elsewhere(found: Sequence[Run]) -> None:
         return
     with st.expander(words.audit_open(len(found))):
         for run in found[:SHOWN]:
-            state = words.RUNNING_NOW if is_running(run.table, run.id) else words.run_state(run)
-            st.html(markup.note("warning", f"{run.table}: {words.CHANGE_NAMES[run.change_kind]}. {state}"))
+            state = "" if is_running(run.table, run.id) else f" {words.run_state(run)}"  # else `ways` says it
+            st.html(markup.note("warning", f"{run.table}: {words.CHANGE_NAMES[run.change_kind]}.{state}"))
             running_change.ways(run)
 
 

@@ -131,7 +131,7 @@ def running_elsewhere(run: Run, since: str, who: str) -> str:
     return _("“{what}” is running in another process, since {since}, by {who}.", what=what, since=since, who=who)
 
 
-RUNNING_NOW = N_("being carried out now, so it can be neither resumed nor undone")
+RUNNING_NOW = N_("It is running now, so it can be neither resumed nor undone.")
 AUDIT_SUMMARY = N_("Changes made with Snapscope from this machine")
 AUDIT_ALL = N_("All tables")
 AUDIT_OF = N_("Table")

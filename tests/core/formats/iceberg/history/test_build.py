@@ -191,19 +191,26 @@ def test_a_manifest_that_cannot_be_read_makes_its_points_incomplete(
         opened.preview(Expire(older_than_ms=0), 0, history)
 
 
-@pytest.mark.parametrize(("more", "is_as_long"), [(1, True), (-1, False)])
-def test_a_list_that_counts_wrong_is_told_and_harms_nothing(table: Path, more: int, is_as_long: bool) -> None:
-    """The manifest is as long as its list says, or has more entries: nothing of it is lost."""
+def recount(table: Path, longer: int, counts: Callable[[Any], dict[str, int]]) -> str:
+    """Have the newest list state other counts, and lengths by that many bytes longer; return its snapshot."""
     _, latest = manifest_of(table)
-    heads = open_table(str(table)).heads()
-    fields = next(each.fields for each in heads.main.snapshots if str(each.id) == latest)
-    path = Path(fields["manifest-list"].removeprefix("file://"))
+    snapshots = open_table(str(table)).heads().main.snapshots
+    name = next(each.fields["manifest-list"] for each in snapshots if str(each.id) == latest)
+    path = Path(name.removeprefix("file://"))
     schema, records, metadata = read_avro(path)
     for record in records:
         own = table / "metadata" / record["manifest_path"].rpartition("/")[2]
-        record["manifest_length"] = own.stat().st_size + (not is_as_long)
-        record["added_files_count"] += more
+        record |= {"manifest_length": own.stat().st_size + longer, **counts(record)}
     write_avro(path, schema, records, metadata)
+    return latest
+
+
+@pytest.mark.parametrize(("more", "is_as_long"), [(1, True), (-1, False)])
+def test_a_list_that_counts_wrong_is_told_and_harms_nothing(table: Path, more: int, is_as_long: bool) -> None:
+    """The manifest is as long as its list says, or has more entries: nothing of it is lost."""
+    latest = recount(
+        table, 0 if is_as_long else 1, lambda record: {"added_files_count": record["added_files_count"] + more}
+    )
     history = open_table(str(table)).history()
     assert history.incomplete == {}
     harmless = "Harmless: only the count in the list is wrong; the manifest lacks no entry."
@@ -213,17 +220,8 @@ def test_a_list_that_counts_wrong_is_told_and_harms_nothing(table: Path, more: i
 
 @pytest.mark.parametrize("added", [-1, 0])
 def test_an_entry_too_many_does_not_stand_for_one_that_is_lost(table: Path, added: int) -> None:
-    _, latest = manifest_of(table)
-    heads = open_table(str(table)).heads()
-    fields = next(each.fields for each in heads.main.snapshots if str(each.id) == latest)
-    path = Path(fields["manifest-list"].removeprefix("file://"))
-    schema, records, metadata = read_avro(path)
-    for record in records:
-        own = table / "metadata" / record["manifest_path"].rpartition("/")[2]
-        record["manifest_length"] = own.stat().st_size + 1
-        record["existing_files_count"] += 1
-        record["added_files_count"] = added
-    write_avro(path, schema, records, metadata)
+    lost = "existing_files_count"
+    recount(table, 1, lambda record: {lost: record[lost] + 1, "added_files_count": added})
     assert open_table(str(table)).history().incomplete
 
 
