@@ -36,7 +36,7 @@ from tests.support.webhdfs import serving
 # combinations -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", sample(range(32), 10))
+@pytest.mark.parametrize("number", sample(range(32), 7))
 def test_pairs_of_what_tables_may_be(spark: SparkSession, tmp_path: Path, java_judge: PaimonJudge, number: int) -> None:
     case = covering()[number]
     location = str(tmp_path / "default.db" / "t")
