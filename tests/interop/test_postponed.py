@@ -54,7 +54,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("engine", "vectors"), sample(CASES, 4))
+@pytest.mark.parametrize(("engine", "vectors"), sample(CASES, 6))
 def test_random_histories(
     spark: SparkSession, java_judge: PaimonJudge, tmp_path: Path, engine: str, vectors: str
 ) -> None:
