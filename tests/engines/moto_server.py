@@ -1,4 +1,7 @@
-"""Moto's server of AWS Glue on this machine, from wheels in a directory of its own."""
+"""Moto's server of AWS Glue on this machine, from wheels in a directory of its own.
+
+Moto ignores the version that an update of a table is made on, so it is checked here as Glue's documentation says.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,25 @@ from tests.engines.java import Missing, kept
 from tests.engines.lines import last_words
 from tests.support.ports import free_port
 
+CHECKED = """
+import sys, threading
+from moto.core.exceptions import JsonRESTError
+from moto.glue.responses import GlueResponse
+from moto.server import main
+
+update, one_at_a_time = GlueResponse.update_table, threading.Lock()
+
+def checked(self):
+    with one_at_a_time:
+        name = self.parameters["TableInput"]["Name"]
+        found = self.glue_backend.get_table(self.parameters["DatabaseName"], name).as_dict()
+        if self.parameters.get("VersionId", found["VersionId"]) != found["VersionId"]:
+            raise JsonRESTError("ConcurrentModificationException", "Update table failed")
+        return update(self)
+
+GlueResponse.update_table = checked
+main(sys.argv[1:])
+"""
 MOTO = "moto==5.2.5 flask==3.1.3 flask-cors==6.0.5 boto3==1.43.117"
 
 
@@ -28,8 +50,9 @@ def running(directory: Path) -> Iterator[str]:
             raise Missing(f"pip cannot install {MOTO}: {last_words(done.stderr)}")
 
     package = kept("moto", f"{MOTO} {sys.version}".encode(), install)
+    directory.mkdir(parents=True, exist_ok=True)
     url, log = f"http://127.0.0.1:{free_port()}", directory / "moto.log"
-    command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", url.rpartition(":")[2]]
+    command = [sys.executable, "-c", CHECKED, "--host", "127.0.0.1", "--port", url.rpartition(":")[2]]
     environment = {**os.environ, "PYTHONPATH": str(package)}
     with servers.running("moto", command, log, lambda: servers.answers(f"{url}/moto-api/"), environment):
         yield url

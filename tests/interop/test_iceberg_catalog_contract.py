@@ -1,6 +1,6 @@
-"""What holds on every Iceberg catalog: SQL on SQLite, PostgreSQL and MariaDB, a Hive Metastore, Iceberg's own REST
-server, and the REST catalog of SeaweedFS, whose tables lie in its own S3 bucket and are read with the credentials that
-it lends.
+"""What holds on every Iceberg catalog: SQL on SQLite, PostgreSQL and MariaDB, a Hive Metastore, moto's Glue, Iceberg's
+own REST server, and the REST catalog of SeaweedFS, whose tables lie in its own S3 bucket and are read with the
+credentials that it lends.
 
 Nessie, whose tables keep no history of their own, is in `test_nessie`. Other servers of the REST protocol (Polaris,
 Gravitino, Unity, Lakekeeper) are not tried: none of them was found as a package that the tests could install.
@@ -22,7 +22,7 @@ from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.model.actions import CreateBranch, CreateTag, DeleteTags, Expire, RenameTag, Rollback
 from core.table import open_table
-from tests.engines import iceberg_rest_server, mysql_server, postgres_server, seaweedfs_server
+from tests.engines import iceberg_rest_server, moto_server, mysql_server, postgres_server, seaweedfs_server
 from tests.engines.java import Missing
 from tests.engines.metastore import Metastore
 from tests.support.execution.iceberg_ground import LATE_MS
@@ -34,12 +34,11 @@ __all__ = ["home"]  # a fixture
 SECRET = "marker-secret"
 TOKEN = b"eyJhbGciOi"  # how a JSON web token begins: those of SeaweedFS, and the session tokens that it lends
 Makes = Callable[[Path], Lake]
-OF_GO = pytest.param("seaweedfs", marks=pytest.mark.seaweedfs)
 SERVERS = {"postgres": (postgres_server.running, "pg8000"), "mysql": (mysql_server.running, "pymysql")}
-KINDS = ["sql", "hive", "rest", *(pytest.param(name, marks=getattr(pytest.mark, name)) for name in SERVERS), OF_GO]
+OTHERS = [pytest.param(name, marks=getattr(pytest.mark, name)) for name in (*SERVERS, "moto", "seaweedfs")]
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=["sql", "hive", "rest", *OTHERS])
 def makes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Makes]:
     """How a table of the catalog is made, with a directory of one test."""
     place = tmp_path_factory.mktemp("catalog") / "server"
@@ -61,11 +60,16 @@ def makes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             with iceberg_rest_server.running(place) as url:
                 login = {"credential": f"me:{SECRET}", "oauth2-server-uri": f"{url}/v1/oauth/tokens"}
                 yield lambda directory: AnyLake(directory, {"type": "rest", "uri": url, **login})
+        elif request.param == "moto":
+            with moto_server.running(place) as url:
+                own = {"endpoint": url, "region": "us-east-1", "access-key-id": "k", "secret-access-key": SECRET}
+                glue = {"type": "glue", **{f"glue.{name}": value for name, value in own.items()}}
+                yield lambda directory: AnyLake(directory, glue)
         else:
             with seaweedfs_server.running(place, SECRET) as lender:
                 yield lambda directory: S3Lake(directory, lender)
     except Missing as lack:
-        pytest.skip(f"{request.param if request.param in (*SERVERS, 'seaweedfs') else 'engines'}: {lack}")
+        pytest.skip(f"{'engines' if request.param in ('sql', 'hive', 'rest') else request.param}: {lack}")
 
 
 class AnyLake(Lake):

@@ -67,9 +67,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         proxy.seen.append((self.command, self.path))
         time.sleep(proxy.delay_s)
-        fault = proxy.rule(self.command, self.path)
-        if not proxy.guard({name.lower(): each for name, each in self.headers.items()}):
-            fault = 403
+        is_let_in = proxy.guard({name.lower(): each for name, each in self.headers.items()})
+        fault = proxy.rule(self.command, self.path) if is_let_in else 403
         if isinstance(fault, int):
             self._send(fault, [("Content-Type", "application/xml")], b"")
             return

@@ -43,10 +43,11 @@ if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
 
 T = TypeVar("T")
-WRITES = ("SqlCatalog", "HiveCatalog", "RestCatalog")
+WRITES = ("SqlCatalog", "HiveCatalog", "GlueCatalog", "RestCatalog")
 _REFUSALS = (
     *("BadRequestError", "UnauthorizedError", "AuthorizationExpiredError", "ForbiddenError"),  # of a REST catalog
     *("IntegrityError", "ProgrammingError"),  # of a database, which takes the statement back
+    *("AccessDeniedException", "InvalidInputException"),  # of Glue
 )
 """Errors that say that nothing was committed; any other one may mean that only the answer was lost."""
 _OF_NESSIE = "nessie.is-nessie-catalog"
@@ -146,8 +147,11 @@ class CatalogTable:
 
     def refuse_commit(self) -> None:
         """Raise `Unsupported` if this kind of catalog does not support commits from here."""
-        with _opened(self.catalog) as (client, _):
+        with _opened(self.catalog) as (client, conf):
             kind, is_nessie = type(client).__name__, str(client.properties.get(_OF_NESSIE, "")).lower() == "true"
+            if kind == "GlueCatalog":
+                with _asked(self.location, conf):
+                    _limited(self.catalog, lambda: pyiceberg.refuse_glue(client, self.identifier))
         if is_nessie:
             raise Unsupported(
                 "Nessie keeps history in its own commits, branches and tags, and ignores changes of a table's own "

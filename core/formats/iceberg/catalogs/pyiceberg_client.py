@@ -7,9 +7,9 @@ each with its purpose and checked by a test of its own (`INTERNALS`):
 - `utils.config.Config.get_known_catalogs`, `.get_catalog_config`: which catalogs are configured. Only a catalog whose
   name is known can be loaded, and no public function lists the names.
 - `Catalog._load_file_io`: imports what a table's own properties name, as code. Nothing may be imported.
-- `SqlCatalog._convert_orm_to_iceberg`, `HiveCatalog._convert_hive_into_iceberg`, `RestCatalog._response_to_table`:
-  `load_table` parses metadata that anybody may have written, without limits. These convert the catalog's response to a
-  table; here they return only the location.
+- `SqlCatalog._convert_orm_to_iceberg`, `HiveCatalog._convert_hive_into_iceberg`, `RestCatalog._response_to_table`,
+  `GlueCatalog._convert_glue_to_iceberg`: `load_table` parses metadata that anybody may have written, without limits.
+  These convert the catalog's response to a table; here they return only the location.
 - `SqlCatalog._update_and_stage_table`, `._write_metadata`, and the same of `HiveCatalog`: `commit_table` takes the lock
   or does the compare-and-swap, which no public function does for an existing metadata file. Here they stage our file,
   and write none.
@@ -18,6 +18,8 @@ each with its purpose and checked by a test of its own (`INTERNALS`):
   descriptor, without which Hive cannot query it. A writer of a table with `engine.hive.lock-enabled=false` takes no
   lock and names the metadata that it replaces to the Metastore. Here the Thrift client that it is given keeps the
   descriptor, and names that metadata as well; older Metastores ignore it.
+- `GlueCatalog.glue`: boto3's client. `commit_table` derives the columns and parameters of the Glue table from the
+  metadata, and its client repeats a request whose answer was lost. Here a commit changes the location alone.
 - `table.metadata.TableMetadataUtil.parse_raw`: `commit_table` compares the staged metadata with the current one.
 
 Invariant: if one of these is missing, the catalog is rejected before any request or write, since pyiceberg would then
@@ -51,8 +53,11 @@ Identifier = tuple[str, ...]
 
 _UNTIL = "s3.session-token-expires-at-ms"
 _BY_FILE = ("_update_and_stage_table", "_write_metadata")
-_MORE: Mapping[str, tuple[str, ...]] = {"HiveCatalog": ("_create_lock_request", "_get_hive_table")}
-_POINTER = "metadata_location"
+_MORE: Mapping[str, tuple[str, ...]] = {
+    "SqlCatalog": _BY_FILE,
+    "HiveCatalog": (*_BY_FILE, "_create_lock_request", "_get_hive_table"),
+}
+_POINTER, _BEFORE = "metadata_location", "previous_metadata_location"
 _ANSWERS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "SqlCatalog": ("_convert_orm_to_iceberg", lambda row: row.metadata_location),
     "HiveCatalog": ("_convert_hive_into_iceberg", lambda table: _of_hive(table.parameters)),
@@ -61,8 +66,7 @@ _ANSWERS: Mapping[str, tuple[str, Callable[..., Any]]] = {
 }
 """By kind of catalog, what converts its response to a table; here to the location, so no metadata is parsed."""
 INTERNALS: Mapping[str, tuple[str, ...]] = {
-    kind: ("_load_file_io", answer, *(_BY_FILE if kind != "RestCatalog" else ()), *_MORE.get(kind, ()))
-    for kind, (answer, _) in _ANSWERS.items()
+    kind: ("_load_file_io", answer, *_MORE.get(kind, ())) for kind, (answer, _) in _ANSWERS.items()
 } | {"": ("_load_file_io",)}
 """By kind of catalog, the names outside its public API that are replaced."""
 
@@ -168,6 +172,9 @@ def swapped(client: Any, identifier: Identifier, is_current: Callable[[str], boo
         return made
 
     read_by_store(client)
+    if _kind(client) == "GlueCatalog":
+        _swap_in_glue(client, identifier, is_current, target)
+        return target
     client._update_and_stage_table = stage
     client._write_metadata = lambda **_: None
     if _kind(client) == "HiveCatalog":
@@ -196,7 +203,7 @@ def _swap_in_hive(client: Any, target: str) -> None:
             try:
                 alter(new_tbl=new_tbl, environment_context=environment_context, **named)
             except MetaException as error:
-                if not _came_first(client, read(thrift, database, name), base, target):
+                if not _came_first(client._convert_hive_into_iceberg(read(thrift, database, name)), base, target):
                     raise
                 raise _failed() from error
 
@@ -220,10 +227,50 @@ def _lock_request(database: str, name: str) -> Any:
     return ttypes.LockRequest(component=[part], user=user_name(), hostname=socket.gethostname())
 
 
-def _came_first(client: Any, table: Any, base: str, target: str) -> bool:
+def refuse_glue(client: Any, identifier: Identifier) -> None:
+    """Raise `Unsupported` for a table whose files Glue's database leaves to another service, such as S3 Tables."""
+    database, _ = client.identifier_to_database_and_table(identifier)
+    if found := client.glue.get_database(Name=database)["Database"].get("FederatedDatabase"):
+        raise Unsupported(
+            "The database {database} belongs to another service ({service}), which deletes files itself; nothing was "
+            "changed.",
+            database=database,
+            service=found.get("ConnectionType") or found.get("ConnectionName"),
+            remedy="Make the change with that service.",
+        )
+
+
+def _swap_in_glue(client: Any, identifier: Identifier, is_current: Callable[[str], bool], target: str) -> None:
+    """Replace the location in exactly the version of the Glue table that names the current metadata.
+
+    Source: Glue's `UpdateTable`, whose `VersionId` Iceberg's own client sends for the same purpose.
+    """
+    glue, (database, name) = client.glue, client.identifier_to_database_and_table(identifier)
+    found = glue.get_table(DatabaseName=database, Name=name)["Table"]
+    parameters = found.get("Parameters") or {}
+    base = _of_hive(parameters)
+    if base is None or not is_current(base):
+        raise _failed()
+    settable = glue.meta.service_model.operation_model("UpdateTable").input_shape.members["TableInput"].members
+    kept = {key: value for key, value in found.items() if key in settable}
+    try:
+        glue.update_table(
+            DatabaseName=database,
+            TableInput={**kept, "Parameters": {**parameters, _POINTER: target, _BEFORE: base}},
+            VersionId=found["VersionId"],
+            SkipArchive=str(client.properties.get("glue.skip-archive", "true")).lower() == "true",
+        )
+    except glue.exceptions.ConcurrentModificationException as error:
+        if error.response["ResponseMetadata"].get("RetryAttempts"):  # what was sent before may have been made
+            now = client._convert_glue_to_iceberg(glue.get_table(DatabaseName=database, Name=name)["Table"])
+            if not _came_first(now, base, target):
+                raise
+        raise _failed() from error
+
+
+def _came_first(now: Any, base: str, target: str) -> bool:
     """Whether another commit on `base` is known to have come before ours: the Metastore may refuse its own retry of a
-    swap that was made."""
-    now = client._convert_hive_into_iceberg(table)
+    swap that was made, and so may Glue. `now`: the table."""
     log = [each.metadata_file for each in now.metadata.metadata_log]
     return now.metadata_location != base and base in log and target not in (now.metadata_location, *log)
 
