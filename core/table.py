@@ -166,8 +166,8 @@ class Table:
         """Drop orphans that a version may refer to: the run would keep them back and remain incomplete."""
         if not (isinstance(plan.change, CleanOrphans) and len(plan.frees)):
             return plan
-        paths = plan.frees["path"].to_pylist()
-        doubts = list(map(self.doubt(history, paths), paths))
+        frees = dict(zip(plan.frees["path"].to_pylist(), plan.frees["kind"].to_pylist(), strict=True))
+        doubts = list(map(self.doubt(history, frees), frees))
         notes = [
             codes.DOUBTFUL(files=counted(count, "{count} file", "{count} files"), why=why)
             for why, count in Counter(each for each in doubts if each is not None).items()
@@ -175,9 +175,9 @@ class Table:
         frees = plan.frees.filter(pa.array([each is None for each in doubts], pa.bool_()))
         return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *notes))
 
-    def doubt(self, history: HistorySummary, paths: Collection[str]) -> Callable[[str], Reason | None]:
+    def doubt(self, history: HistorySummary, frees: Mapping[str, str]) -> Callable[[str], Reason | None]:
         """As `TableFormat.doubt`."""
-        return self.format.doubt(history, paths)
+        return self.format.doubt(history, frees)
 
     def _shown(self, plan: Plan, history: HistorySummary) -> Plan:
         """Add notes, sizes that only the store knows, what is outside the table, and the steps."""

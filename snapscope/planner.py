@@ -319,10 +319,10 @@ class Plans(Generic[F]):
         return self._planned("analyze", locals())
 
     def clean_orphans(self, *, older_than: Time | None = None, also: Sequence[str] | None = None) -> Plan[F]:
-        """Delete orphan files: files that no version on any branch references (Paimon).
+        """Delete orphan files: files that no version on any branch references.
 
         Args:
-            older_than: only delete files last modified before this time; None means one day ago.
+            older_than: only delete files last modified before this time; None means one day ago, for Iceberg three.
             also: also search these partition directories, which no snapshot mentions.
 
         Example:

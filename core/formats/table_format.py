@@ -318,9 +318,9 @@ class TableFormat(Protocol):
         A history in parts is given only if its `HolderFrame` has no `examination`.
         """
 
-    def doubt(self, history: HistorySummary, paths: Collection[str]) -> Callable[[str], Reason | None]:
-        """Return what says why one of these files to be deleted may belong to a version after all; None if not."""
-        return self.examine(history, dict.fromkeys(paths, "")).doubt
+    def doubt(self, history: HistorySummary, frees: Mapping[str, str]) -> Callable[[str], Reason | None]:
+        """Return what says why one of the files to be deleted may belong to a version after all; None if not."""
+        return self.examine(history, frees).doubt
 
     def snapshot_paths(self, heads: Heads) -> set[str]:
         """Return references that commits create and expiries delete at any time, so a change is no read error."""

@@ -44,5 +44,9 @@ class Capabilities:
     """Changelogs can outlive their snapshots, so an expiry may leave some behind."""
     has_consumers: bool
     """Streaming readers store their progress in the table, and this protects snapshots from expiry."""
+    orphan_age_ms: int
+    """How old an orphan must be if nothing else is said: as the engine's own search says."""
+    names_partitions: bool
+    """True: the files of a partition that no version mentions are orphans only if its directory is named."""
     writers_expire: bool
     """Writers expire snapshots and create tags by the table's own options. False: only on an explicit call."""

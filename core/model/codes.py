@@ -167,10 +167,8 @@ FOREIGN = Code(
 )
 LOWER_BOUND = Code(
     "lower-bound",
-    (
-        "Lower bound: {point} is deleted but could not be read in full, so some of its files are "
-        "left behind as orphans ({problem})"
-    ),
+    "Lower bound: {point} is deleted but could not be read in full, so some of its files are left behind as orphans "
+    "({problem})",
 )
 ENGINE_RUNS = Code("engine-runs", "Paimon itself needs {runs} runs for this (snapshot.expire.limit).")
 LATER_RUNS = Code(
@@ -254,6 +252,7 @@ OTHERS_STAY = Code(
     "{count} directories that do not belong to this table are kept: {named}.",
     "{count} directory that does not belong to this table is kept: {named}.",
 )
+NOT_SEARCHED = Code("not-searched", "Directories outside the table's own were not searched: {places}.")
 NOT_AS_MADE = Code(
     "not-as-made", "{path} is not what this run was to make of it: another program has changed it, before or after."
 )
@@ -301,7 +300,7 @@ NO_TAG_ENDED = Code("no-tag-ended", "No tag's retention has ended.")
 
 FEWER_FILES = Code(
     "fewer-files",
-    ("The manifests list fewer data files than the snapshot's own summary counts (total-data-files): {what}."),
+    "The manifests list fewer data files than the snapshot's own summary counts (total-data-files): {what}.",
 )
 OLD_METADATA = Code("old-metadata", "This commit deletes {files} by the table's own rule ({rule}): {named}.")
 OLD_METADATA_STAYS = Code(

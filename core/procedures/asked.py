@@ -17,8 +17,6 @@ from core.procedures.definition import Definition
 from core.procedures.definitions import orphans
 from core.units import iso
 
-DAY_MS = 86_400_000
-
 
 def asked(
     of: Definition, given: Mapping[str, Any], heads: Heads, now_ms: int, clock_ms: int
@@ -30,7 +28,7 @@ def asked(
     """
     found = None
     if of is orphans.CLEAN:
-        given = {**given, "older_than": given["older_than"] or iso(now_ms - DAY_MS)}
+        given = {**given, "older_than": given["older_than"] or iso(now_ms - heads.capabilities.orphan_age_ms)}
         if parse_time_ms(given["older_than"]) > clock_ms:
             raise Invalid("The age limit for orphans must be in the past.", remedy="Give a time in the past.")
     time, watermark = given.get("time"), given.get("watermark")

@@ -67,9 +67,6 @@ MISSING: Mapping[tuple[str, str], str] = {
         "it uses the ancestors' commit times; roll back to the snapshot that as-of finds."
     ),
     (ICEBERG, "cherrypick_snapshot"): told("Snapscope does not replay commits; run it in the table's own engine."),
-    (ICEBERG, "remove_orphan_files"): told(
-        "Snapscope does not look for orphans of Iceberg tables; run it in the table's own engine."
-    ),
     (ICEBERG, "rewrite_data_files"): told(
         "Snapscope does not rewrite data of Iceberg tables; run it in the table's own engine."
     ),

@@ -14,9 +14,8 @@ from dashboard import url_state, words
 from dashboard.components import errors, frame, inputs, storage_price
 from dashboard.components.changes import plan as plans
 from dashboard.components.frame import OpenedTable
-from dashboard.formatting import commands, markup
+from dashboard.formatting import commands, markup, units
 
-DAY_MS = 86_400_000
 _NEXT = re.compile(r",(?=[^,=/]+=)")  # before the next directory, `KEY=VALUE`
 
 
@@ -35,8 +34,11 @@ def draw() -> None:
 
 def _asked(opened: OpenedTable) -> CleanOrphans:
     with st.container(horizontal=True, vertical_alignment="bottom", key="orphans_form"):
-        older = inputs.text(words.ORPHANS_OLDER, "written", words.ORPHANS_OLDER_HELP, words.ORPHANS_OLDER_HINT)
-        also = inputs.text(words.ORPHANS_ALSO, "also", words.ORPHANS_ALSO_HELP, words.ORPHANS_ALSO_HINT)
+        usual = units.duration(opened.heads.capabilities.orphan_age_ms)
+        older = inputs.text(words.ORPHANS_OLDER, "written", words.orphans_older_help(usual), usual)
+        also = None
+        if opened.heads.capabilities.names_partitions:
+            also = inputs.text(words.ORPHANS_ALSO, "also", words.ORPHANS_ALSO_HELP, words.ORPHANS_ALSO_HINT)
         st.space("stretch")
         storage_price.draw(opened.ref.location)
     return CleanOrphans(_before_ms(opened, older), also=_directories(also or ""))
@@ -49,23 +51,29 @@ def _directories(text: str) -> tuple[str, ...]:
 
 
 def _before_ms(opened: OpenedTable, older: str | None) -> int:
-    """Files last written before this: a length of time back from now, or a time; a day where nothing is said."""
+    """Files last written before this: a length of time back from now, or a time; else the age that the engine takes."""
     age_ms, time_ms = inputs.age(older, opened.zone, opened.now_ms)
     if time_ms is not None:
         return time_ms
-    return opened.now_ms - (DAY_MS if age_ms is None else age_ms)
+    return opened.now_ms - (opened.heads.capabilities.orphan_age_ms if age_ms is None else age_ms)
+
+
+def _searched(opened: OpenedTable, change: CleanOrphans) -> str:
+    if not opened.heads.capabilities.names_partitions:
+        return words.orphans_searched_everywhere(change.older_than_ms, opened.zone)
+    return words.orphans_searched(change.older_than_ms, change.also, opened.zone)
 
 
 def _plan(opened: OpenedTable, history: History, change: CleanOrphans) -> None:
     try:
         with st.spinner(words.ORPHANS_LOOKING):
             plan = loading.plan(history, change, opened.now_ms)
-    except Unsupported as error:  # this format's orphans are its engine's
+    except Unsupported as error:  # only the table's catalog or its engine knows what nothing holds
         st.html(markup.empty(error.message, error.remedy or ""))
         st.code(commands.remove_orphans(opened.ref.title), language="sql", wrap_lines=True)
         return
     if not len(plan.frees):
-        searched = words.orphans_searched(change.older_than_ms, change.also, opened.zone)
+        searched = _searched(opened, change)
         st.html(markup.empty(words.ORPHANS_NONE, searched))
         plans.notes(plan)
         return

@@ -214,10 +214,6 @@ ORPHANS_TEACH = N_(
 )
 ORPHANS_NONE = N_("No orphan files")
 ORPHANS_OLDER = N_("Last written before")
-ORPHANS_OLDER_HELP = N_(
-    "A length such as `1 d` or `36 h`, or a time. Blank: a day. Shorter than a writer takes is unsafe."
-)
-ORPHANS_OLDER_HINT = N_("1 d")
 ORPHANS_ALSO = N_("Also look in these partition directories")
 ORPHANS_ALSO_HELP = N_(
     "Directories of partitions that no snapshot or tag mentions are listed below and left alone, unless they are named "
@@ -225,6 +221,20 @@ ORPHANS_ALSO_HELP = N_(
 )
 ORPHANS_ALSO_HINT = N_("dt=2026-01-01, dt=2026-01-02")
 ORPHANS_LOOKING = N_("Listing the table's directories")
+
+
+def orphans_older_help(usual: str) -> str:
+    return _(
+        "A length such as `1 d` or `36 h`, or a time. Blank: {usual}. Shorter than a writer takes is unsafe.",
+        usual=usual,
+    )
+
+
+def orphans_searched_everywhere(before_ms: int, zone: str) -> str:
+    return _(
+        "Searched: the table's directories of data and metadata. Age limit: files last written before {before}.",
+        before=units.moment(before_ms, zone),
+    )
 
 
 def orphans_searched(before_ms: int, also: Sequence[str], zone: str) -> str:

@@ -23,5 +23,7 @@ ICEBERG = Capabilities(
     procedures="system",
     has_changelogs=False,
     has_consumers=False,
+    orphan_age_ms=3 * 86_400_000,
+    names_partitions=False,
     writers_expire=False,
 )

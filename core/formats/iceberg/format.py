@@ -24,14 +24,14 @@ from core.formats.iceberg.history.parts import IcebergInParts
 from core.formats.iceberg.locations import is_name
 from core.formats.iceberg.manifests import IcebergManifests
 from core.formats.iceberg.metadata import Metadata, signed
-from core.formats.iceberg.plan import effects, expiry, tag_costs
+from core.formats.iceberg.plan import effects, expiry, orphans, tag_costs
 from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, read, reference, version_of
 from core.formats.iceberg.retention import cleans_incrementally
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Examined, Format, Listing, Progress, TableFormat
 from core.messages import Reason, counted, told
 from core.model import codes
-from core.model.actions import Change, Expire
+from core.model.actions import Change, CleanOrphans, Expire
 from core.model.capabilities import Capabilities
 from core.model.column_bounds import Bounds
 from core.model.effects import Effect, SwapMetadata
@@ -156,7 +156,7 @@ class IcebergFormat(Format):
     # --- planning
 
     def plan(self, history: History, change: Change, now_ms: int) -> Plan:
-        return self.finished(expiry.preview(history, change, now_ms), history)
+        return self.finished(self._previewed(history, change, now_ms), history)
 
     def finished(self, plan: Plan, history: History) -> Plan:
         """Add the old metadata files that the commit deletes, and warnings about what plain Java deletes later.
@@ -166,7 +166,15 @@ class IcebergFormat(Format):
         return self._with_old_metadata(self._later(plan, history), history)
 
     def plan_deletion(self, history: HistorySummary, change: Change, now_ms: int) -> Plan:
-        return self._with_old_metadata(expiry.preview(history, change, now_ms), history)
+        return self._with_old_metadata(self._previewed(history, change, now_ms), history)
+
+    def _previewed(self, history: HistorySummary, change: Change, now_ms: int) -> Plan:
+        plan = expiry.preview(history, change, now_ms)
+        if not isinstance(change, CleanOrphans):
+            return plan
+        self.refuse_apply()  # which metadata is current, and so which files are held, is known only where it may change
+        place = self.place(_metadata(history.heads))
+        return orphans.searched(plan, change, history, place, lambda: _metadata(self.heads()))
 
     def _with_old_metadata(self, plan: Plan, history: HistorySummary) -> Plan:
         if plan.removes == () == plan.leaves or (plan.change.names_a_reference and history.incomplete):
@@ -191,17 +199,9 @@ class IcebergFormat(Format):
         later, never = self.freed_later(plan, history)
         warnings = list(plan.warnings)
         if len(later):
-            warnings.append(
-                codes.JAVA_LATER(
-                    files=_so_many(later),
-                )
-            )
+            warnings.append(codes.JAVA_LATER(files=_so_many(later)))
         if len(never):
-            warnings.append(
-                codes.JAVA_NEVER(
-                    files=_so_many(never),
-                )
-            )
+            warnings.append(codes.JAVA_NEVER(files=_so_many(never)))
         return dataclasses.replace(plan, warnings=tuple(warnings))
 
     def freed_later(self, plan: Plan, history: History) -> tuple[pa.Table, pa.Table]:

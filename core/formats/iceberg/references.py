@@ -33,6 +33,7 @@ DIRECTORY = "metadata"
 HINT = "version-hint.text"
 NO_BRANCH = "(no branch)"
 LAG_S = 0.2  # minimum time that a listing or read is assumed to be stale
+_VERSION = re.compile(r"[+-]?\d{1,9}")
 _HADOOP = re.compile(r"v(\d{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
 _CATALOG = re.compile(r"(\d{1,18})-[^/]*?(?:\.gz)?\.metadata\.json(?:\.gz)?")
 TEMPORARY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.gz)?\.metadata\.json")
@@ -119,12 +120,18 @@ def _hint(store: Store) -> bytes | None:
         return None
 
 
+def hinted_version(store: Store) -> int | None:
+    """Return the version that the hint of a Hadoop table names; None without a valid one."""
+    first = (_hint(store) or b"").decode("utf-8", "replace").split("\n")[0].rstrip("\r")
+    return int(first) if _VERSION.fullmatch(first) else None
+
+
 def _hinted(hint: bytes | None, hadoop: Mapping[int, str]) -> tuple[int, tuple[Problem, ...]]:
     listed = max(hadoop)
     found: str = told("no file")
     if hint is not None:
         first = hint.decode("utf-8", "replace").split("\n")[0].rstrip("\r")
-        if re.fullmatch(r"[+-]?\d{1,9}", first):
+        if _VERSION.fullmatch(first):
             return int(first), ()
         found = f"{first[:40]!r}"
     odd = Problem(

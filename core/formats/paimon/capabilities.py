@@ -23,5 +23,7 @@ PAIMON = Capabilities(
     procedures="sys",
     has_changelogs=True,
     has_consumers=True,
+    orphan_age_ms=86_400_000,
+    names_partitions=True,
     writers_expire=True,
 )

@@ -244,9 +244,9 @@ class PaimonFormat(TableFormat):
         found = consistency.examine(self.store, history, self.manifests, list(frees))
         return Examined(found.problems, found.doubts.of, found.doubts.gone)
 
-    def doubt(self, history: HistorySummary, paths: Collection[str]) -> Callable[[str], Reason | None]:
+    def doubt(self, history: HistorySummary, frees: Mapping[str, str]) -> Callable[[str], Reason | None]:
         assert isinstance(history, History)
-        return disk_check.doubts(self.store, history, paths).of
+        return disk_check.doubts(self.store, history, list(frees)).of
 
     def snapshot_paths(self, heads: Heads) -> set[str]:
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from core.formats.table_format import Examined
@@ -36,8 +36,8 @@ class SparkTable(Table):
         assert isinstance(history, SparkHistory)
         return history.examined(list(frees)) or super().examine(history, frees)
 
-    def doubt(self, history: HistorySummary, paths: Collection[str]) -> Callable[[str], Reason | None]:
-        return self.examine(history, dict.fromkeys(paths, "")).doubt
+    def doubt(self, history: HistorySummary, frees: Mapping[str, str]) -> Callable[[str], Reason | None]:
+        return self.examine(history, frees).doubt
 
     def close(self) -> None:
         """Let Spark forget what it built."""

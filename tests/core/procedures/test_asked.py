@@ -9,11 +9,11 @@ import pytest
 
 from core.errors import Invalid
 from core.model.actions import CleanOrphans, CreateTag
-from core.procedures.asked import DAY_MS, asked
+from core.procedures.asked import asked
 from core.procedures.registry import BY_COMMAND
 from core.table import open_table
-from tests.support.builders import START_MS
-from tests.support.execution import ground
+from tests.support.builders import DAY_MS, START_MS
+from tests.support.execution import ground, iceberg_ground
 
 LATE_MS = START_MS + 10**9
 
@@ -31,6 +31,13 @@ def test_orphans_are_a_day_old_and_never_of_the_future(place: str) -> None:
     assert found == CleanOrphans(LATE_MS - DAY_MS)
     with pytest.raises(Invalid, match="The age limit for orphans must be in the past"):
         asked(BY_COMMAND["orphans"], given, heads, LATE_MS + 2 * DAY_MS, LATE_MS)
+
+
+def test_orphans_of_iceberg_are_three_days_old(tmp_path: Path) -> None:
+    heads = open_table(str(iceberg_ground.small_table(tmp_path / "t"))).heads()
+    given: dict[str, Any] = {"branch": "main", "older_than": None, "also": [], "delete": False}
+    found, _ = asked(BY_COMMAND["orphans"], given, heads, LATE_MS, LATE_MS)
+    assert found == CleanOrphans(LATE_MS - 3 * DAY_MS)
 
 
 def test_a_tag_from_a_time_names_a_snapshot(place: str) -> None:

@@ -75,6 +75,7 @@ def of(sql: str) -> Any:
         ("CALL sys.clear_consumers(table => 'd.t', excluding_consumers => 'a.*')", ClearConsumers(None, "a.*")),
         ("CALL sys.compact('d.t$branch_x', 'p=1,q=2;p=2')", Compact("x", ("p=1,q=2", "p=2"))),
         ("CALL sys.remove_orphan_files('d.t')", CleanOrphans(NOW - 24 * HOUR_MS)),
+        ("CALL system.remove_orphan_files('d.t')", CleanOrphans(NOW - 72 * HOUR_MS)),
         ("CALL system.expire_snapshots(table => 'd.t', retain_last => 2, snapshot_ids => ARRAY(1, 2))",
          Expire(retain_min=2, snapshots=(1, 2))),
         ("CALL cat.system.rollback_to_snapshot('d.t', 12)", Rollback("12")),

@@ -117,6 +117,7 @@ def sayable(change: Change, without: tuple[str, ...]) -> Change:
 
 
 SAID_TO_ICEBERG = {
+    "CleanOrphans": (),
     "Expire": ("retain_min", "snapshots"),
     "FastForward": ("name", "branch"),
     "Rollback": ("point", "any_line"),

@@ -115,9 +115,10 @@ def test_a_partition_named_for_one_table_is_not_cleaned_in_another(monkeypatch: 
     assert url_state.address("orphans", table="shop.orders")["also"] == "dt=1"
 
 
-def test_a_format_whose_orphans_are_not_looked_for_names_the_engines_way(
+def test_a_table_whose_orphans_are_not_looked_for_names_the_engines_way(
     shared_tables: Path, open_page: Callable
 ) -> None:
+    """Only its catalog knows which metadata is current."""
     root = next(path.parent for path in sorted((shared_tables / "iceberg").rglob("metadata")) if path.is_dir())
     page = open_page("orphans", root)
     assert "CALL system.remove_orphan_files" in page.text

@@ -50,6 +50,8 @@ LEDGER = Capabilities(
     procedures="ledger",
     has_changelogs=False,
     has_consumers=False,
+    orphan_age_ms=86_400_000,
+    names_partitions=False,
     writers_expire=False,
 )
 NEWEST_STAY = Code("toy-newest-stay", "the newest stay")

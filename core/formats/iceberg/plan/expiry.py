@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from core.errors import Corrupt, Invalid, Unsupported
+from core.formats import orphan_files
 from core.formats.iceberg import retention
 from core.formats.iceberg.plan import reference_changes
 from core.formats.iceberg.plan.reference_changes import Move, find, told_of
@@ -59,11 +60,8 @@ def preview(history: HistorySummary, change: Change, now_ms: int) -> Plan:
             warnings += _expiry_notes(heads, change, judged, now_ms)
             warnings += unreadable(_tagged(heads, judged.goes))
         case CleanOrphans():
-            raise Unsupported(
-                "Snapscope does not look for orphan files of Iceberg tables yet.",
-                path=heads.location,
-                remedy="Use the engine's own remove_orphan_files.",
-            )
+            refuse_off(heads)
+            warnings += orphan_files.cautions(change, now_ms)
         case DropPartitions() | Truncate() | Compact() | Analyze():
             raise Unsupported(
                 (
@@ -159,8 +157,16 @@ def _plan(
         for position, holder in enumerate(history.holders)
         if not after[position]
     ]
+    fewer = _fewer_than_said(history, after)
+    if fewer and isinstance(change, CleanOrphans):
+        raise Corrupt(
+            "{why} What they do not list would look orphaned.",
+            why=fewer[0],
+            path=heads.location,
+            remedy="Use the engine's own remove_orphan_files if these counts are known to be wrong.",
+        )
     if len(found.frees) or found.foreign:
-        warnings += _fewer_than_said(history, after)
+        warnings += fewer
     if (removes or leaves) and (old := retention.old_metadata(heads)):
         warnings.append(
             codes.OLD_METADATA(

@@ -10,6 +10,7 @@ import dataclasses
 import numpy as np
 
 from core.errors import Corrupt, ErrorCode, Invalid, NotFound, SnapscopeError
+from core.formats import orphan_files
 from core.formats.paimon import layout, retention
 from core.formats.paimon.retention import Policy, Retained, SnapshotVerdicts, keeps_changelogs
 from core.formats.paimon.time_travel import resolve
@@ -37,7 +38,6 @@ from core.model.references import Heads, HolderKind, Line, Snapshot
 from core.planning.reclaim import drafted
 from core.planning.unknown_references import refuse_unknown
 
-DAY_MS = 86_400_000
 NAMED = codes.NAMED_TO_DELETE()
 
 
@@ -87,10 +87,7 @@ def preview(history: HistorySummary, change: Change, now_ms: int, line: Line | N
             _drop_tags(history, line, (change.name,), after, reasons, why)
             leaves.append(layout.reference(change.branch, layout.TAG, change.name))
         case CleanOrphans():
-            if change.older_than_ms > now_ms:
-                raise Invalid("The age limit for orphans must be in the past.", remedy="Give a time in the past.")
-            if now_ms - change.older_than_ms < DAY_MS:
-                warnings.append(codes.YOUNG_ORPHANS())
+            warnings += orphan_files.cautions(change, now_ms)
         case _:
             raise Invalid("{name} rewrites references, so the table format must plan it.", name=type(change).__name__)
     if not change.names_a_reference:

@@ -18,14 +18,15 @@ import pyarrow as pa
 
 from core import urls
 from core.errors import Invalid, Unsupported
+from core.formats import orphan_files
+from core.formats.orphan_files import Found
 from core.formats.paimon import layout
 from core.formats.paimon.partitions import is_named
 from core.messages import Reason
 from core.model import codes
 from core.model.history import HistorySummary
-from core.model.plan import FREES, ordered
 from core.model.references import Heads, ObjectKind, Schema
-from core.model.unheld import LISTED, Listed
+from core.model.unheld import Listed
 from core.storage import listings
 from core.storage.file_systems import DirectoryEntry
 from core.storage.store import Store
@@ -40,10 +41,8 @@ _METADATA: dict[str, tuple[tuple[str, ObjectKind], ...]] = {
     layout.STATISTICS: (("stat-", ObjectKind.STATISTICS),),
 }
 _NUMBERED = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d+)?$")
-_NAMED = 10
 _AT_ONCE = 1_000  # directories whose entries are in memory together
 _TRACKED = ("table", "materialized-table")  # types of tables with manifests (`TableType`)
-_YOUNG, _AGELESS, _UNKNOWN = "young", "ageless", "unknown"  # why a file stays that nothing holds
 
 
 def find(
@@ -75,13 +74,8 @@ def find(
     found = history.unheld(lister, [*_METADATA, *walk.buckets], walk.seen())
     listed = found.listed
     walk.refuse_what_is_no_partition(listed.tables)
-    out = [store.leads_out(path) for path in found.frees["path"].to_pylist()] if store.is_local else []
-    frees = found.frees.filter(pa.array([not each for each in out])) if any(out) else found.frees
-    counts = {**found.stays, _UNKNOWN: found.stays.get(_UNKNOWN, 0) + sum(out)}
-    whys = (_YOUNG, codes.MAY_BE_COMMITTED()), (_AGELESS, codes.AGELESS()), (_UNKNOWN, codes.ODD_NAMES())
-    told_of = [codes.FILES_STAY(count=counts[name], why=why) for name, why in whys if counts.get(name)]
-    told_of += [codes.NO_TEXT_STAYS(**_shown(listed.odd))] if listed.odd else []
-    return ordered(frees.cast(FREES)), (*walk.notes(listed), *told_of)
+    frees, told_of = orphan_files.told_of(store, found)
+    return frees, (*walk.notes(listed), *told_of)
 
 
 @dataclass(frozen=True)
@@ -108,7 +102,7 @@ class PaimonLister:
         return cls(store, kinds, older_than_ms)
 
     def listed(self, directories: Sequence[str]) -> Listed:
-        files: list[tuple[str, DirectoryEntry, ObjectKind | None]] = []
+        files: list[Found] = []
         tables, others = list[str](), list[str]()
         for directory, entries in listings.of(self.store, directories).items():
             plain = [(f"{directory}/{each.name}", each) for each in entries if not each.is_dir]
@@ -121,24 +115,9 @@ class PaimonLister:
                 others += [f"{directory}/{each.name}" for each in entries if each.is_dir]
         return dataclasses.replace(self.judged(files), tables=tuple(tables), others=tuple(others))
 
-    def judged(self, files: Sequence[tuple[str, DirectoryEntry, ObjectKind | None]]) -> Listed:
+    def judged(self, files: Sequence[Found]) -> Listed:
         """Say of files, given with what they seem to be, why they stay even if nothing holds them."""
-        # no manifest and no plan can name others, and no request can delete them
-        is_named = [urls.is_text(path) and self.store.addresses(path) for path, _, _ in files]
-        text = [each for each, named in zip(files, is_named, strict=True) if named]
-        rows = [
-            (path, kind and kind.value, entry.size or 0, self._stays(path, entry, kind)) for path, entry, kind in text
-        ]
-        columns = [pa.array([row[index] for row in rows], column.type) for index, column in enumerate(LISTED)]
-        odd = [path for (path, _, _), named in zip(files, is_named, strict=True) if not named]
-        return Listed(pa.Table.from_arrays(columns, schema=LISTED), tuple(odd))
-
-    def _stays(self, path: str, entry: DirectoryEntry, kind: ObjectKind | None) -> str | None:
-        if kind is None or not layout.is_place(path):
-            return _UNKNOWN
-        if entry.modified_s is None:
-            return _AGELESS
-        return _YOUNG if entry.modified_s * 1000 >= self.older_than_ms else None
+        return orphan_files.judged(self.store, files, self.older_than_ms, layout.is_place)
 
     def _kind(self, name: str) -> ObjectKind | None:
         if _NUMBERED.sub("", name) == "index-":  # `index-file-in-data-file-dir`
@@ -167,7 +146,7 @@ class _Walk:
     history: HistorySummary
     also: frozenset[str]
     buckets: list[str] = field(default_factory=list)
-    files: list[tuple[str, DirectoryEntry, ObjectKind | None]] = field(default_factory=list)
+    files: list[Found] = field(default_factory=list)
     partitions: dict[str, None] = field(default_factory=dict)  # not empty, and unknown to the history
     tables: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
@@ -205,13 +184,9 @@ class _Walk:
         found: list[Reason] = []
         tables, others = [*self.tables, *listed.tables], [*self.others, *listed.others]
         if self.partitions:
-            found.append(codes.PARTITIONS_STAY(**_shown([*self.partitions])))
+            found.append(codes.PARTITIONS_STAY(**orphan_files.shown([*self.partitions])))
             found.append(codes.NAME_PARTITIONS())
-        if tables:
-            found.append(codes.TABLES_STAY(**_shown(tables)))
-        if others:
-            found.append(codes.OTHERS_STAY(**_shown(others)))
-        return found
+        return [*found, *orphan_files.neighbours(tables, others)]
 
     def _each(self, directories: Sequence[str], enter: Callable[[str, Sequence[DirectoryEntry]], list[str]]) -> None:
         """List these directories together, then those that `enter` returns, until none is left."""
@@ -273,8 +248,3 @@ class _Walk:
 
     def _is_partition(self, directory: str) -> bool:
         return directory not in ("", *self.roots) and self._at(f"{directory}/bucket-0")[0] == "bucket"
-
-
-def _shown(paths: Sequence[str]) -> dict[str, object]:
-    named = ", ".join(map(urls.shown, sorted(paths)[:_NAMED])) + (", …" if paths[_NAMED:] else "")
-    return {"count": len(paths), "named": named}

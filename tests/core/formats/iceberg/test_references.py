@@ -18,7 +18,7 @@ from core.formats.iceberg.metadata import of
 from core.formats.iceberg.references import heads as read_heads
 from core.messages import code_names
 from core.model import codes
-from core.model.actions import CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
+from core.model.actions import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.model.references import Heads
 from core.model.time_travel import AsOf
 from core.table import Table, open_table, resolve
@@ -473,8 +473,6 @@ def test_tags_that_are_made_moved_and_renamed(table: Table) -> None:
     for change in (CreateTag(tag.name), CreateTag("main"), RenameTag(tag.name, "main"), CreateTag("12")):
         with pytest.raises(Invalid):
             table.preview(change, NOW, history)
-    with pytest.raises(Unsupported, match="Snapscope does not look for orphan files of Iceberg tables yet"):
-        table.preview(CleanOrphans(0), NOW, history)
 
 
 def test_the_fingerprint_is_of_every_part(table: Table) -> None:
