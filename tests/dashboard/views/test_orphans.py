@@ -18,6 +18,8 @@ from core.table import open_table
 from dashboard import url_state, words
 from tests.support.builders import DAY_MS, TableBuilder
 from tests.support.dashboard.pages import carrying_out, newest_job
+from tests.support.execution import iceberg_ground
+from tests.support.formats.iceberg.orphans import LITTER, lost
 
 LOST = "data-0f0e0d0c-1111-4222-8333-444455556666-0.parquet"
 
@@ -123,3 +125,23 @@ def test_a_table_whose_orphans_are_not_looked_for_names_the_engines_way(
     page = open_page("orphans", root)
     assert "CALL system.remove_orphan_files" in page.text
     assert "Reclaims" not in page.text
+
+
+def test_orphans_of_an_iceberg_table(tmp_path: Path, open_page: Callable) -> None:
+    """Of three days, in every partition: no directories can be named."""
+    root = iceberg_ground.small_table(tmp_path / "w" / "shop.db" / "orders")
+    (tmp_path / "w" / DEMO_MARKER).touch()
+    for path, days in ((LITTER["data"], 4), (LITTER["manifest"], 4), (LITTER["deletes"], 2)):
+        lost(root, path)
+        then = (root / path).stat().st_mtime - days * 86_400
+        os.utime(root / path, (then, then))
+    page = open_page("orphans", tmp_path / "w", table="shop.orders")
+    for said in (words.reclaims(10, 2), "1 file is kept", "CALL system.remove_orphan_files", "snapscope orphans"):
+        assert said in page.text
+    assert [each.placeholder for each in page.test.text_input if each.label == words.ORPHANS_OLDER] == ["3 d"]
+    assert words.ORPHANS_ALSO not in [each.label for each in page.test.text_input]
+    for path in (LITTER["data"], LITTER["manifest"]):
+        (root / path).unlink()
+    text = open_page("orphans", tmp_path / "w", table="shop.orders").text
+    assert words.ORPHANS_NONE in text
+    assert "directories of data and metadata" in text

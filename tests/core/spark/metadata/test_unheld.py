@@ -34,7 +34,8 @@ from core.table import Table
 from core.table import open_table as in_one_process
 from tests.support.builders import DAY_MS, TableBuilder
 from tests.support.depth import sample
-from tests.support.execution import ground
+from tests.support.execution import ground, iceberg_ground
+from tests.support.formats.iceberg import orphans as iceberg_orphans
 from tests.support.formats.paimon.random_tables import Maker
 from tests.support.formats.paimon.tables import four_commits
 
@@ -220,3 +221,19 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert told["receipt"]["outcome"] == "done"
     assert ground.disk(tmp_path / "copy") - ground.disk(table.root) == {f"bucket-0/{name(1)}"}
     assert Journal().run(told["receipt"]["run"]).plan["on_spark"] is True
+
+
+def test_orphans_of_an_iceberg_table(tmp_path: Path, opened: list[SparkTable]) -> None:
+    root = iceberg_ground.java_table("t05_v3", tmp_path / "db" / "t")
+    for path in iceberg_orphans.LITTER.values():
+        iceberg_orphans.lost(root, path)
+        iceberg_orphans.lost(root, f"{path}.txt")
+        iceberg_orphans.lost(root, path.replace("0000", "000f", 1), is_young=True)
+    opened.append(open_table(str(root)))
+    change = iceberg_orphans.AGE
+    plan, expected = planned(opened[0], change), planned(in_one_process(str(root)), change)
+    assert set(iceberg_orphans.LITTER.values()) <= set(plan.frees["path"].to_pylist())
+    assert plan.frees.equals(expected.frees)
+    assert set(plan.warnings) == set(expected.warnings)
+    assert apply(opened[0], plan, settle_s=0).is_exact
+    assert iceberg_ground.broken(root) == []
