@@ -136,10 +136,10 @@ ROOT_IN_OTHER = Code("root-in-other", "it is in another table, {name}")
 NEEDED_METADATA = Code("needed-metadata", "it is metadata that the table needs, or has the name of such a file")
 MAY_BE_COMMITTED = Code(
     "may-be-committed",
-    ("nothing refers to them yet, but they are younger than the guard: a running writer may be about to commit them"),
+    "unreferenced, but younger than the age limit; a running writer may be about to commit",
 )
-AGELESS = Code("ageless", "nothing refers to them, but the store reports no age for them")
-ODD_NAMES = Code("odd-names", "not named like files of this table")
+AGELESS = Code("ageless", "unreferenced, but the store reports no age")
+ODD_NAMES = Code("odd-names", "not named like a file of this table")
 
 # warnings and notes of plans -----------------------------------------------------------------------------------------
 
