@@ -21,11 +21,13 @@ from core.errors import Conflict, NotFound
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.model.actions import CreateBranch, CreateTag, DeleteTags, Expire, RenameTag, Rollback
+from core.model.references import ObjectKind
 from core.table import open_table
 from tests.engines import iceberg_rest_server, moto_server, mysql_server, postgres_server, seaweedfs_server
 from tests.engines.java import Missing
 from tests.engines.metastore import Metastore
 from tests.support.execution.iceberg_ground import LATE_MS
+from tests.support.formats.iceberg.orphans import AGE, LITTER, paths
 from tests.support.formats.iceberg.s3_lake import S3Lake
 from tests.support.formats.iceberg.sql_catalog import NAME, Lake, home
 
@@ -154,6 +156,20 @@ class TestEveryCatalog:
         assert lake.document()["refs"]["theirs"]["snapshot-id"] == old[0]
         assert lake.ids() == old
         assert Journal().open_run(NAME) is None
+
+    def test_exactly_what_nobody_names_is_an_orphan(self, lake: Lake) -> None:
+        """Beside metadata that a catalog has replaced, and no longer names."""
+        lost, there = {LITTER["data"], LITTER["manifest"]}, lake.files()
+        for path in lost:
+            lake.lose(path)
+        table = open_table(NAME)
+        plan = table.preview(AGE, LATE_MS)
+        found = zip(plan.frees["path"].to_pylist(), plan.frees["kind"].to_pylist(), strict=True)
+        assert {path for path, kind in found if kind != ObjectKind.METADATA} == lost
+        assert apply(table, plan, settle_s=0).is_exact
+        assert lake.files() == there
+        assert lake.broken() == []
+        assert paths(open_table(NAME).preview(AGE, LATE_MS)) == []
 
     def test_no_secret_is_written_down(self, lake: Lake, state_dir: Path) -> None:
         table = open_table(NAME)

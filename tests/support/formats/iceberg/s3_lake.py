@@ -50,6 +50,10 @@ class S3Lake(Lake):
         found = (each["Key"].removeprefix(prefix) for page in pages for each in page.get("Contents", ()))
         return frozenset(path for path in found if not path.endswith(".metadata.json"))
 
+    def lose(self, path: str) -> None:
+        bucket, key = self._parts(f"{self._location}/{path}")
+        self._s3.put_object(Bucket=bucket, Key=key, Body=b"lost")
+
     def rows(self, location: str) -> list[Json]:
         found: list[Any] = list(fastavro.reader(io.BytesIO(self._read(location))))
         return found

@@ -55,6 +55,11 @@ class Lake:
         found = (str(path.relative_to(self.root)) for path in self.root.rglob("*") if path.is_file())
         return frozenset(path for path in found if not path.endswith(".metadata.json"))
 
+    def lose(self, path: str) -> None:
+        """Write a file that nobody names."""
+        (self.root / path).parent.mkdir(exist_ok=True)
+        (self.root / path).write_bytes(b"lost")
+
     def broken(self) -> list[str]:
         """Return the missing files that any snapshot needs."""
         lost = []
