@@ -24,7 +24,7 @@ from typing import Any
 
 from core.credentials import masked
 from core.errors import Corrupt, NotFound, SnapscopeError
-from core.execution.journal_watch import Watch, append, digests, hash_of
+from core.execution.journal_watch import STARTED_BY, Watch, append, digests, hash_of, unknown_in
 from core.messages import told
 from core.model.actions import KINDS, Change
 from core.paths import JOURNAL, private_file, state_dir, user_name
@@ -87,9 +87,13 @@ class Run:
 
     @property
     def change(self) -> Change:
-        """The action as requested."""
-        given = self.plan["change"].items()
-        kept: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given}
+        """The action as requested. Raises `Corrupt` if this version does not know it."""
+        given = self.plan["change"]
+        if (unknown := unknown_in(self.change_kind, KINDS.get(self.change_kind), given)) is not None:
+            said = told("Run {run} is a change that this version of Snapscope does not know: {change}.",
+                        run=self.id, change=unknown)  # fmt: skip
+            raise Corrupt(said, path=self.table, remedy=STARTED_BY)
+        kept: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in given.items()}
         return KINDS[self.change_kind](**kept)
 
     @property

@@ -13,8 +13,8 @@ from typing import Any, get_args
 
 from core.errors import Corrupt
 from core.execution.journal import Run
+from core.execution.journal_watch import STARTED_BY, unknown_in
 from core.formats.paimon.plan import effects as paimon
-from core.messages import told
 from core.model.actions import OfCommits, RenameTag, ReplaceTag
 from core.model.effects import (
     CommitSnapshot,
@@ -98,15 +98,17 @@ def _read(run: Run, removes: Removes) -> tuple[Effect, ...]:
     found: list[Effect] = []
     for each in run.plan[EFFECTS]:
         kind = _KINDS.get(each["effect"])
-        if kind is None:
+        given = {name: kept for name, kept in each.items() if name != "effect"}
+        if (unknown := unknown_in(each["effect"], kind, given)) is not None:
             raise Corrupt(
                 "Run {run} has a step that this version of Snapscope does not know: {effect}.",
                 run=run.id,
-                effect=each["effect"],
+                effect=unknown,
                 path=run.table,
-                remedy=told("Resume or undo it with the version that started it."),
+                remedy=STARTED_BY,
             )
-        found.append(kind(**{name: value(kept) for name, kept in each.items() if name != "effect"}))
+        assert kind is not None
+        found.append(kind(**{name: value(kept) for name, kept in given.items()}))
     return tuple(found)
 
 

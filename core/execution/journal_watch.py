@@ -8,10 +8,11 @@ stored of it in other tables.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from core.errors import Corrupt
 from core.messages import Told, told
 
 ON_SPARK = "on_spark"  # in a run's document, if Spark read the metadata: it may not fit into one process
+
+
+STARTED_BY = told("Resume or undo it with the version that started it.")
 
 
 def resuming(run: str, *, on_spark: bool) -> str:
@@ -157,6 +161,16 @@ def digests(plan: str, removes: Sequence[tuple[str, bytes]], frees: Sequence[tup
 
 def _hashed(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def unknown_in(name: str, kind: type | None, given: Collection[str]) -> str | None:
+    """Name what the journal has of a value by that name and this version does not know: all of it, or fields.
+
+    None if it is known. A later version may have added a condition, so nothing is left out."""
+    if kind is None:
+        return name
+    known = {each.name for each in dataclasses.fields(kind)}
+    return f"{name} ({', '.join(more)})" if (more := sorted(set(given) - known)) else None
 
 
 def append(connection: sqlite3.Connection, run: str, at_ms: int, what: str, detail: Mapping[str, Any]) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from core.errors import Corrupt
-from core.execution import journal_versions
+from core.execution import journal_versions, recovery
 from core.execution.journal import Journal, Run
 from core.model.actions import CreateTag
 from core.model.effects import DeleteUnreferencedFiles, Effect, RaiseHint, SwapMetadata, VerifyFiles, steps
@@ -84,6 +86,40 @@ def test_a_step_of_a_later_version_is_refused_by_name(tmp_path: Path) -> None:
     later = {**run.plan, journal_versions.EFFECTS: [{"effect": "Teleport"}]}
     with pytest.raises(Corrupt, match="has a step that this version of Snapscope does not know: Teleport"):
         journal_versions.effects_of(dataclasses.replace(run, plan=later), (), ())
+
+
+def test_a_field_of_a_step_of_a_later_version_is_refused_by_name(tmp_path: Path) -> None:
+    """A step that is carried out without a condition that it has may delete what must stay."""
+    builder = ground.small_table(ground.warehouse(tmp_path))
+    run = Journal().run(dies(builder, CreateTag("new", 9), "create tag/"))
+    later = {**run.plan, journal_versions.EFFECTS: [{"effect": "RepairHint", "path": "x", "only_if": "y"}]}
+    with pytest.raises(Corrupt, match=r"does not know: RepairHint \(only_if\)") as refused:
+        journal_versions.effects_of(dataclasses.replace(run, plan=later), (), ())
+    assert "the version that started it" in str(refused.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "named"), [("Teleport", {}, "Teleport"), ("CreateTag", {"label": "x"}, r"CreateTag \(label\)")]
+)
+@pytest.mark.parametrize("verb", [recovery.resume, recovery.undo])
+def test_a_change_of_a_later_version_is_refused_by_name(
+    kind: str, more: Json, named: str, verb: Callable[..., object], tmp_path: Path
+) -> None:
+    builder = ground.small_table(ground.warehouse(tmp_path))
+    id = dies(builder, CreateTag("new", 9), "create tag/")
+    before = ground.references(builder.root)
+    with closing(sqlite3.connect(Journal().path)) as connection:
+        connection.execute("drop trigger runs_update")
+        (plan,) = connection.execute("select plan from runs").fetchone()
+        later = json.loads(plan)
+        later["change"] |= more
+        connection.execute("update runs set change_kind = ?, plan = ?", (kind, json.dumps(later)))
+        connection.commit()
+    with pytest.raises(Corrupt, match=rf"that this version of Snapscope does not know: {named}") as refused:
+        verb(id, open_table=open_table)
+    assert "the version that started it" in str(refused.value.remedy)
+    assert ground.references(builder.root) == before
+    assert Journal().run(id).is_open
 
 
 def test_the_journal_shows_the_steps_that_the_plan_showed(tmp_path: Path) -> None:
