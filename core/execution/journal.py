@@ -24,7 +24,7 @@ from typing import Any
 
 from core.credentials import masked
 from core.errors import Corrupt, NotFound, SnapscopeError
-from core.execution.journal_watch import STARTED_BY, Watch, append, digests, hash_of, unknown_in
+from core.execution.journal_watch import BUSY, STARTED_BY, Watch, append, digests, hash_of, unknown_in, write_ahead
 from core.messages import told
 from core.model.actions import KINDS, Change
 from core.paths import JOURNAL, private_file, state_dir, user_name
@@ -60,7 +60,6 @@ _GUARDS = "".join(
 
 BUSY_S = 30.0  # how many seconds to wait for another writer of the journal
 _NEEDED = 1 << 16  # bytes; SQLite begins with 32 KiB beside the journal
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ class Journal:
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
             with closing(sqlite3.connect(private_file(self.path), timeout=BUSY_S, isolation_level=None)) as connection:
-                connection.execute("pragma journal_mode = wal")
+                write_ahead(connection, BUSY_S)
                 connection.execute("pragma synchronous = full")
                 connection.executescript(_TABLES + _GUARDS)
                 yield connection
@@ -140,7 +139,7 @@ class Journal:
         except FileNotFoundError as error:
             raise self._watch.lost(run, told("it no longer exists")) from error
         except (sqlite3.DatabaseError, OSError) as error:
-            if _code(error) in _BUSY or self._is_full(error):
+            if _code(error) in BUSY or self._is_full(error):
                 raise self._unusable(error, run) from error
             raise self._watch.lost(run, str(error)) from error
 
@@ -163,7 +162,7 @@ class Journal:
 
     def _unusable(self, error: Exception, run: str | None = None) -> Corrupt:
         """The error for a journal that fails; `run` is in progress, and goes on with a journal that is full or busy."""
-        busy_s = BUSY_S if _code(error) in _BUSY else None
+        busy_s = BUSY_S if _code(error) in BUSY else None
         return self._watch.unusable(error, run, busy_s, is_full=self._is_full(error))
 
     # writing --------------------------------------------------------------------------------------------------------

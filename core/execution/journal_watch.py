@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import json
 import sqlite3
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ from typing import Any
 from core.errors import Corrupt
 from core.messages import Told, told
 
+BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_AGAIN_S = 0.01
 ON_SPARK = "on_spark"  # in a run's document, if Spark read the metadata: it may not fit into one process
 
 
@@ -171,6 +174,20 @@ def unknown_in(name: str, kind: type | None, given: Collection[str]) -> str | No
         return name
     known = {each.name for each in dataclasses.fields(kind)}
     return f"{name} ({', '.join(more)})" if (more := sorted(set(given) - known)) else None
+
+
+def write_ahead(connection: sqlite3.Connection, busy_s: float) -> None:
+    """Have the journal write ahead. Where it does not yet, SQLite does not wait for whoever writes it at that moment,
+    such as another process that has just created it."""
+    ends = time.monotonic() + busy_s
+    while True:
+        try:
+            connection.execute("pragma journal_mode = wal")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in BUSY or time.monotonic() > ends:
+                raise
+        time.sleep(_AGAIN_S)
 
 
 def append(connection: sqlite3.Connection, run: str, at_ms: int, what: str, detail: Mapping[str, Any]) -> str:

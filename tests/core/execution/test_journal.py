@@ -6,6 +6,7 @@ import getpass
 import json
 import os
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -33,6 +34,18 @@ def alter(journal: Journal, statement: str) -> None:
             connection.execute(f"drop trigger {name}")
         connection.execute(statement)
         connection.commit()
+
+
+def test_a_new_journal_waits_for_whoever_creates_it_at_the_same_moment(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    path.touch()
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("begin immediate")
+        ends = threading.Timer(0.3, other.execute, ["commit"])
+        ends.start()
+        run = Journal(path).start("/w/t", "DeleteTags", PLAN, [], [])
+        ends.join()
+    assert [each.id for each in Journal(path).runs()] == [run]
 
 
 def test_a_journal_nobody_touched_is_intact(journal: Journal) -> None:
