@@ -13,7 +13,7 @@ from core.execution.delete_files import BATCH
 from core.execution.reference_effects import References
 from core.execution.stable_read import read_if_there
 from core.formats.paimon import layout
-from core.model.effects import DeleteIfEqual, Effect, OfReference, RaiseHint
+from core.model.effects import DeleteIfEqual, Effect, OfReference, RaiseHint, before
 
 
 def is_over(references: References, hint: RaiseHint) -> bool:
@@ -48,6 +48,21 @@ def restore_first(references: References, left: Sequence[tuple[OfReference, byte
         and not any(expired_references.is_hidden(each, hint) for hint in hints)
     ]
     return references.undo(first) if first else []
+
+
+def clear_temporary(references: References) -> None:
+    """Delete the temporary files of an attempt that was killed while it created a branch, where nothing else is: its
+    directory would stay, and to engines that is a branch."""
+    names: dict[str, list[str]] = {}
+    for each in references.of_references:
+        directory, _, name = each.path.rpartition("/")
+        if before(each) is None and directory.startswith(f"{layout.BRANCH}/"):
+            names.setdefault(directory, []).append(f".{name}.")
+    for directory, own in names.items():
+        found = [entry.name for entry in references.store.ls_if_there(directory)]
+        if all(each.startswith(tuple(own)) and each.endswith(".tmp") for each in found):
+            for name in found:
+                references.store.delete(f"{directory}/{name}")
 
 
 def _deletes_first(references: References, hint: RaiseHint) -> bool:

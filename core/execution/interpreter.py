@@ -140,6 +140,7 @@ class Task:
         left = self._to_undo(references)
         self._refuse_taken_over(told("Nothing was undone."))
         begins([each.path for each, _ in left])
+        deleted_branches.clear_temporary(references)
         restored = deleted_branches.restore_first(references, left)
         restored += expired_references.restore(references, left)
         rest = [each for each in left if each[0].path not in restored]

@@ -284,9 +284,9 @@ class References:
         hints = [each.path for each in self.effects if isinstance(each, SetHint | RepairHint | RaiseHint)]
         for path in dict.fromkeys(hints):
             publish.repair_hint(self.store, path)
-        made = {each.path.rpartition("/")[0] for each, _ in left if before(each) is None}
+        made = {each.path.rpartition("/")[0] for each in self.of_references if before(each) is None}
         for directory in sorted(each for each in made if each.startswith(f"{layout.BRANCH}/")):
-            self.store.remove_empty_dir(directory)  # an empty branch directory counts as a branch
+            self.store.remove_empty_dir(directory)  # an empty one is a branch; an interrupted undo may have left it
             self.store.remove_empty_dir(directory.rpartition("/")[0])
         if made:
             self.store.remove_empty_dir(layout.BRANCH)

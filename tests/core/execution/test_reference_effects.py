@@ -29,7 +29,7 @@ from core.storage.time_limits import silent
 from core.table import Table, open_table
 from tests.support.builders import TableBuilder
 from tests.support.execution import ground
-from tests.support.execution.dying import Death, Life, MortalStore, dies
+from tests.support.execution.dying import Death, Life, MortalStore, dies, until
 
 NOW = ground.LATE_MS
 EXPIRE = Expire(retain_max=3, retain_min=3)
@@ -153,6 +153,45 @@ def commit_and_expire(root: Path) -> None:
     for path in _numbered(1, newest + 1):
         (root / path).unlink(missing_ok=True)
     (root / "snapshot/EARLIEST").write_text(str(newest + 1))
+
+
+@pytest.mark.parametrize("change", [CreateBranch("new", "tag:early"), RenameBranch("b", "new")])
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_undo_that_dies_leaves_no_empty_branch_to_the_next_one(change: Change, count: int, tmp_path: Path) -> None:
+    """To engines, an empty directory is a branch."""
+    root = ground.warehouse(tmp_path / "w")
+    run = dies(ground.small_table(root), change, "create branch/branch-new/snapshot")
+    before = ground.references(root)
+    mortal = ground.open_with(MortalStore(str(root), until("remove directory", count=count)))
+    with pytest.raises(Death):
+        recovery.undo(run, open_table=lambda _: mortal)
+    assert not [path for path in ground.references(root) if path.startswith("branch/branch-new/")]
+    assert (root / "branch/branch-new").exists()
+    recovery.undo(run, open_table=open_table)
+    assert not (root / "branch/branch-new").exists()
+    assert {path for path in before if "/branch-new/" not in path} == ground.references(root).keys()
+
+
+def test_an_undo_leaves_no_branch_of_temporary_files(tmp_path: Path) -> None:
+    """A process that is killed while it creates a branch leaves the file that was to get its name."""
+    root = ground.warehouse(tmp_path / "w")
+    run = dies(ground.small_table(root), CreateBranch("new", "tag:early"), "create branch/branch-new/schema")
+    left = root / "branch/branch-new/schema/.schema-0.00000000-0000-4000-8000-000000000001.tmp"
+    left.parent.mkdir(parents=True)
+    left.write_text("{}")
+    recovery.undo(run, open_table=open_table)
+    assert not (root / "branch/branch-new").exists()
+    assert (root / "branch/branch-b").exists()
+
+
+def test_an_undo_leaves_the_temporary_files_of_others(tmp_path: Path) -> None:
+    root = ground.warehouse(tmp_path / "w")
+    run = dies(ground.small_table(root), CreateBranch("new", "tag:early"), "create branch/branch-new/schema")
+    others = root / "branch/branch-new/schema/.schema-1.00000000-0000-4000-8000-000000000001.tmp"
+    others.parent.mkdir(parents=True)
+    others.write_text("{}")
+    recovery.undo(run, open_table=open_table)
+    assert others.exists()
 
 
 @pytest.mark.parametrize("others", [roll_back_to_3, roll_back_and_commit])

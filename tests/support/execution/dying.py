@@ -138,8 +138,8 @@ class MortalJournal(Journal):
             self.life.effect(f"journal: {what}")
 
 
-def dies(table: TableBuilder, change: Change, at: str, *, count: int = 1) -> str:
-    """Run a change up to just before the n-th effect whose name starts with `at`; return the run id."""
+def until(at: str, *, count: int = 1) -> Life:
+    """Return a life that ends just before the n-th effect whose name starts with `at`."""
 
     class Watched(Life):
         seen = 0
@@ -151,7 +151,12 @@ def dies(table: TableBuilder, change: Change, at: str, *, count: int = 1) -> str
                     self.left = len(self.log)
             super().effect(what)
 
-    life = Watched()
+    return Watched()
+
+
+def dies(table: TableBuilder, change: Change, at: str, *, count: int = 1) -> str:
+    """Run a change up to just before the n-th effect whose name starts with `at`; return the run id."""
+    life = until(at, count=count)
     opened = open_table(str(table.root))
     shown = opened.preview(change, ground.LATE_MS)
     mortal = Table(PaimonFormat(MortalStore(str(table.root), life), PaimonFormat.of(opened.format).manifests))
