@@ -83,6 +83,7 @@ class Task:
     frees: Sequence[tuple[str, str, int]]
     allowed: tuple[str, ...] = ()
     marks: deleted_tags.Marks = field(default_factory=dict)
+    of_others: frozenset[str] = frozenset()  # references that other runs have created since
     is_first: bool = True
     on_spark: bool = False  # the run was begun, or is now carried out, with what Spark reads
     was_sent: bool = True  # the commit of a swap may have happened
@@ -162,6 +163,8 @@ class Task:
         for commit in self._commits():
             commit.refuse_landed()
         left = references.to_undo()
+        if any(isinstance(each, PutIfAbsent) and each.is_alone and each.path in self.of_others for each, _ in left):
+            return []
         restored = {each.path: content for each, _ in left if (content := before(each)) is not None}
         files = [path for path, kind, _ in self.frees if kind not in _REFERENCES]
         replanned.refuse_lost(self.table, self.run, restored, files)

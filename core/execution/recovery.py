@@ -148,11 +148,22 @@ def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = (
     created = removed[-1]["detail"].get("created", []) if removed else []
     return Task(
         table, journal, run.id, run.change, run.fingerprint, run.plan["now_ms"], effects, removes, frees, allowed,
-        run.plan.get("marks", {}),
+        run.plan.get("marks", {}), _created_since(run, events[0]["number"], journal),
         is_first=False, on_spark=table.on_spark or was_begun_on_spark(run),
         was_sent=journals.SENT in seen or not run.plan.get(journals.SENT),
         has_removed=bool(removed), earlier=journal.deleted(run.id, undone), is_swept=run.is_swept, created=created,
     )  # fmt: skip
+
+
+def _created_since(run: Run, began: int, journal: Journal) -> frozenset[str]:
+    """The references that other runs have created since this one began: nothing else tells them from its own, as a tag
+    that is asked for again has the same bytes."""
+    found = set[str]()
+    for other in journal.runs(run.table):
+        made = (other.receipt or {}).get("created", ())
+        if other.id != run.id and made and journal.events(other.id)[-1]["number"] > began:
+            found.update(made)
+    return frozenset(found)
 
 
 def _refuse_unnamed(run: Run, journal: Journal, allowed: Collection[str]) -> None:

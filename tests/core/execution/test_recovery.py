@@ -614,6 +614,27 @@ def TAGGED(table: TableBuilder, number: int) -> bytes:
     return (table.root / f"snapshot/snapshot-{number}").read_bytes()
 
 
+@pytest.mark.parametrize("change", [CreateTag("new", 9), RenameTag("early", "new")])
+def test_undo_leaves_what_the_same_change_did_when_it_was_asked_for_again(table: TableBuilder, change: Change) -> None:
+    """Whoever was interrupted may have asked again instead of resuming: the tags have the same bytes."""
+    run = dies(table, change, "create tag/")
+    opened = open_table(str(table.root))
+    assert apply(opened, opened.preview(change, NOW), settle_s=0).created == ("tag/tag-new",)
+    now = ground.references(table.root)
+    assert recovery.undo(run, open_table=open_table) == ()
+    assert ground.references(table.root) == now
+    assert Journal().open_run(opened.location) is None
+
+
+def test_undo_takes_a_tag_away_whose_name_an_earlier_run_created(table: TableBuilder) -> None:
+    opened = open_table(str(table.root))
+    for change in (CreateTag("new", 9), DeleteTags(("new",))):
+        apply(opened, opened.preview(change, NOW), settle_s=0)
+    run = dies(table, CreateTag("new", 9), "journal: entry done")
+    assert recovery.undo(run, open_table=open_table) == ("tag/tag-new",)
+    assert not (table.root / "tag/tag-new").exists()
+
+
 def test_a_tag_whose_source_went_meanwhile_is_not_made(table: TableBuilder) -> None:
     run = dies(table, CreateTag("new", 3), "create tag/")
     table.expire([1, 2, 3])
