@@ -13,9 +13,10 @@ from core.analysis.file_health import Bucket, Health
 from core.analysis.file_lifetime import find
 from core.analysis.file_tree import below
 from core.analysis.schema_history import REORDERED, Version, schema_history
+from core.cli import questions
 from core.cli.arguments import Args
 from core.cli.output import UNREAD, grid, number
-from core.errors import Invalid, NotFound
+from core.errors import NotFound
 from core.model.column_bounds import Bounds
 from core.model.history import History
 from core.model.time_travel import AsOf, in_words
@@ -28,11 +29,10 @@ SHOWN = 20
 
 
 def _opened(args: Args) -> tuple[Table, History, AsOf]:
-    if args.at is not None and args.point is not None:
-        raise Invalid(f"Both {args.point} and --at {args.at} were given.", remedy="Give one of them.")
+    version = questions.point(args)
     table = open_table(args.table)
     history = table.history()
-    point = resolve(history.heads, args.at or args.point or "latest", args.branch)
+    point = resolve(history.heads, version, args.branch)
     history.require(point.point)
     return table, history, point
 

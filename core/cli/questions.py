@@ -25,23 +25,20 @@ from core.units import asked_duration_ms, several, size
 Answer = tuple[Any, str]
 
 
-def _point(args: Args, default: str | None = None) -> str:
+def point(args: Args) -> str:
+    """The version that is asked for, as VERSION or --at. A blank one is not the latest one: a variable was not set."""
     if args.at is not None and args.point is not None:
         raise Invalid(f"Both {args.point} and --at {args.at} were given.", remedy="Give one of them.")
     given = args.at if args.at is not None else args.point
-    if given is None and default is None:
-        raise Invalid(
-            "No snapshot, tag or time was given.", remedy="Give one: 12, tag:v1, latest~3, 'yesterday 08:00'."
-        )
-    return str(given if given is not None else default)
+    return str(given if given is not None else "latest")
 
 
 def files(args: Args) -> Answer:
     table = open_table(args.table)
     history = table.history()
     heads = history.heads
-    point = readable(heads, _point(args, "latest"), args.branch)
-    found = answers.files(history, point)
+    version = readable(heads, point(args), args.branch)
+    found = answers.files(history, version)
     last = ("content", "deletes") if heads.capabilities.deletes_are_files else ("bucket", "level")
     rows = [
         (
@@ -55,12 +52,12 @@ def files(args: Args) -> Answer:
     ]
     total = sum(each["bytes"] for each in found)
     return found, grid(("path", "bytes", "rows", "partition", *last), rows) + (
-        f"\n{several(len(found), 'file')}, {size(total)}, live at {point.point}."
+        f"\n{several(len(found), 'file')}, {size(total)}, live at {version.point}."
     )
 
 
 def as_of(args: Args) -> Answer:
-    found = open_table(args.table).as_of(_point(args), args.branch)
+    found = open_table(args.table).as_of(point(args), args.branch)
     lines = [f"Snapshot {found.snapshot.id}, committed {in_words(found.snapshot.time_ms)}.", found.rule]
     for name, each in (("before", found.before), ("after", found.after)):
         lines.append(f"{name:>7}: " + (f"{each.id}, committed {in_words(each.time_ms)}" if each else "none retained"))

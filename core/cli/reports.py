@@ -99,7 +99,7 @@ def _point(table: Table, history: History, args: Args) -> AsOf | None:
     line = history.heads.line(args.branch)
     if args.at is None and line is not None and line.latest is None:
         return None
-    return resolved(table, history.heads, args.at or "latest", args.branch)
+    return resolved(table, history.heads, "latest" if args.at is None else args.at, args.branch)
 
 
 def written(name: str, text: str) -> str:

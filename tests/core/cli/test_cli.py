@@ -306,13 +306,17 @@ VALUES = [
     ["files", "latest", "--at", "1"],
     ["as-of", "latest", "--at", "1"],
     ["files", "--at", ""],
+    ["files", ""],
+    ["manifests", "--at", ""],
+    ["columns", ""],
+    ["health", "--at", ""],
+    ["report", "-o", "table", "--at", ""],
     ["files", "tag:nothing"],
     ["files", "branch:nothing"],
     ["files", "time:01/02/2026"],
     ["files", "--branch", "nothing"],
     ["as-of", "time:yesteryear"],
     ["as-of", "9" * 30],
-    ["as-of"],
     ["diff", "1", "99"],
     ["diff", "", "1"],
     ["snapshots", "--branch", "nothing"],
@@ -449,6 +453,7 @@ def test_keys_of_as_of(ask: Ask, table: TableBuilder) -> None:
     assert (said["snapshot"], said["before"], said["after"], said["engine"]) == (2, 1, 3, 2)
     assert said["committed_at_ms"] == START_MS + 3_600_000
     assert ask("as-of", table.root, "--at", "1", "--json").json["before"] is None
+    assert ask("as-of", table.root, "--json").json == ask("as-of", table.root, "latest", "--json").json
 
 
 def test_keys_of_diff(ask: Ask, table: TableBuilder) -> None:
