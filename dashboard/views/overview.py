@@ -23,7 +23,8 @@ from dashboard.view_models import home, table_tree
 from dashboard.view_models.notices import PROBLEM, Notice
 
 FEW = 8  # up to this many tables, all are watched
-SHOWN = 12  # maximum rows of "expires soon" and "needs attention"
+SHOWN = 12  # maximum rows of "expires soon"
+NOTES = 24  # maximum rows of "needs attention"
 REDRAW_S = 0.2
 _FACTS = "snapscope.home.facts"
 ASIDE_S = 0.5  # tables that take longer are waited for after the others
@@ -286,14 +287,12 @@ def _notes(found: Read) -> None:
     worst = home.worst_first([*unread, *found.notes])
     if not worst:
         st.html(markup.note("info", words.NOTHING_TO_MIND))
-    for number, (table, note) in enumerate(worst):
+    for number, (table, note) in enumerate(worst[:NOTES]):
         with st.container(horizontal=True, vertical_alignment="top", gap="small", key=f"about_table.note.{number}"):
-            if number < SHOWN:
-                frame.link("timeline", table_tree.inline(table), table=table, point=note.point, window=None)
+            frame.link("timeline", table_tree.inline(table), table=table, point=note.point, window=None)
             st.html(markup.note(note.level, note.text))
-        if number == 2 * SHOWN:
-            st.html(markup.note("info", words.more_lines(len(worst) - number - 1)))
-            return
+    if len(worst) > NOTES:
+        st.html(markup.note("info", words.more_lines(len(worst) - NOTES)))
 
 
 def _ends(found: Read, zone: str) -> None:

@@ -26,6 +26,7 @@ from dashboard import data, visits, words
 from dashboard.view_models import home as rows_of_home
 from dashboard.view_models import table_tree
 from dashboard.view_models.home import table_facts
+from dashboard.view_models.notices import Notice
 from tests.support.builders import DAY_MS, TableBuilder
 from tests.support.dashboard.pages import Page
 
@@ -84,6 +85,23 @@ def test_what_stands_out_lately_needs_attention(open_page: Callable[..., Page], 
     shown = open_page("overview", tmp_path / "w")
     assert shown.text.count("by cleaner removed every file of dt=a.") == 1
     assert words.NOTHING_TO_MIND not in shown.text
+
+
+@pytest.mark.parametrize(("found", "shown", "more"), [(24, 24, ""), (25, 24, "1 more")])
+def test_each_line_that_needs_attention_names_its_table(
+    open_page: Callable[..., Page],
+    tables: dict[str, TableBuilder],
+    monkeypatch: pytest.MonkeyPatch,
+    found: int,
+    shown: int,
+    more: str,
+) -> None:
+    lines = [("shop.t3", Notice("warning", f"line {number}.")) for number in range(found)]
+    monkeypatch.setattr(rows_of_home, "worst_first", lambda _: lines)
+    page = home(open_page, tables)
+    assert len(re.findall(r"line \d+\.", page.text)) == shown
+    assert [each.label for each in page.test.get("page_link")].count("shop.t3") == 1 + shown
+    assert re.findall(r"\d+ more\b", page.text) == [more][: bool(more)]
 
 
 def test_the_commits_since_the_last_visit_are_told(
