@@ -29,6 +29,7 @@ MOST_TURNS = 1_000  # of the line, which has fewer pixels
 MOST_COLUMNS = 120  # that can be clicked: of longer histories each stands for several numbers
 CALENDAR_PX = 230
 SHOWN_DROPS = 8
+FEW = 10  # counts on an axis that plotly could mark with halves
 
 
 def curve(
@@ -90,6 +91,7 @@ def curve(
         "xaxis": {
             "title": {"text": words.CURVE_X, "font": {"size": 12, "color": palette.muted}, "standoff": 4},
             "showgrid": False, "zeroline": False, "fixedrange": True, "range": [0.5, len(keeps) + 0.5],
+            **({"dtick": 1} if len(keeps) <= FEW else {}),
         },
         "yaxis": {
             "tickvals": [0, top / 2, top], "ticktext": [units.size(round(each)) for each in (0, top / 2, top)],

@@ -178,6 +178,15 @@ def test_audit_copes_with_every_state(name: str, built: Callable[[str], Path], o
     open_page("audit", built(name))
 
 
+def test_the_curve_of_few_snapshots_counts_whole_ones(tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "t", step_ms=DAY_MS)
+    for _ in range(3):
+        table.commit([table.file(1_000)], table.live()[:1])
+    drawn = retention_curve.curve(open_table(str(table.root)).history(), "main", LIGHT)
+    assert drawn is not None
+    assert go.Figure(drawn).layout.xaxis.dtick == 1, "or its marks are 1, 1.5, 2"
+
+
 def test_the_curve_is_a_slider_and_its_mark_is_where_the_plan_is(warehouse: Path, open_page: Callable) -> None:
     history = open_table(table_of(warehouse)).history()
     plan = open_table(table_of(warehouse)).preview(Expire(retain_max=4, retain_min=4), NOW_MS)
