@@ -119,9 +119,9 @@ def _rename(opened: OpenedTable, line: Line, name: str) -> None:
         to = (st.text_input(words.TAG_RENAME_TO, key=plans.cleared(f"tags.rename.{name}")) or "").strip()
         if to:
             plan = loading.plan(frame.read_history(opened.heads), RenameTag(name, to, line.branch), opened.now_ms)
-            st.html(markup.headline(plan.headline))
+            plans.brief(plan)
             plans.carry_out(opened, plan, clears=f"tags.rename.{name}")
-            plans.command_of(opened, plan)
+            plans.command_of(opened, plan, is_brief=True)
 
 
 def _create(opened: OpenedTable, line: Line) -> None:
@@ -158,9 +158,9 @@ def _create(opened: OpenedTable, line: Line) -> None:
             st.html(markup.note("info", each))
     change = CreateTag(name.strip(), point, _retained_ms(kept), line.branch, verified)
     plan = loading.plan(frame.read_history(opened.heads), change, opened.now_ms)
-    st.html(markup.headline(plan.headline))
+    plans.brief(plan)
     plans.carry_out(opened, plan, clears="tags.name")
-    plans.command_of(opened, plan)
+    plans.command_of(opened, plan, is_brief=True)
 
 
 def _to_tag(opened: OpenedTable, line: Line) -> int | None:

@@ -155,9 +155,10 @@ def older_than_unread(text: str) -> str:
 
 
 PROCEDURE: Mapping[str, str] = {
-    "sys": N_("Paimon's own procedure for the same; “Compare with Paimon” shows where its files would differ"),
+    "sys": N_("Paimon's own procedure for the same"),
     "system": N_("Iceberg's own Spark SQL for the same request, with a session in UTC"),
 }
+PROCEDURE_BESIDE = N_("Paimon's own procedure for the same; “Compare with Paimon” shows where its files would differ")
 PROTECT = N_("Protect for 7 days")
 PROTECT_POINT = N_("Keep a snapshot that would expire")
 PROTECT_HELP = N_(

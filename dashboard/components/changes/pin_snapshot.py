@@ -12,7 +12,6 @@ from dashboard import words
 from dashboard.components import errors, frame
 from dashboard.components.changes import plan as plans
 from dashboard.components.frame import OpenedTable
-from dashboard.formatting import markup
 
 KEPT = whole(protect.DAYS_MS)
 
@@ -29,7 +28,7 @@ def draw(opened: OpenedTable, found: AsOf) -> None:
         table = loading.table(opened.ref.location)
         asked = protect.protection(table, found, asked_duration_ms(kept), opened.now_ms)
         plan = loading.plan(frame.read_history(opened.heads), asked, opened.now_ms)
-        st.html(markup.headline(plan.headline))
+        plans.brief(plan)
         plans.carry_out(opened, plan)
         plans.progress(opened)
-        plans.command_of(opened, plan)
+        plans.command_of(opened, plan, is_brief=True)

@@ -37,8 +37,8 @@ def command(text: str) -> None:
     st.code(text, language="bash", wrap_lines=True)
 
 
-def command_of(opened: OpenedTable, plan: Plan) -> None:
-    """Show the command line of a plan."""
+def command_of(opened: OpenedTable, plan: Plan, *, is_brief: bool = False) -> None:
+    """Show the command line of a plan and the engine's procedure; `is_brief`: without the files to compare."""
     text = commands.of(plan.change, opened.ref.location, [each.root for each in plan.outside])
     if text is not None:
         command(text)
@@ -46,9 +46,16 @@ def command_of(opened: OpenedTable, plan: Plan) -> None:
     asks = commands.PROCEDURES.get(opened.heads.capabilities.procedures)
     procedure = None if asks is None else asks(plan.change, opened.ref.title, plan.now_ms, line.options)
     if procedure is not None:
-        st.caption(words.PROCEDURE[opened.heads.capabilities.procedures])
+        is_beside = opened.heads.capabilities.simulates_engine and not is_brief
+        st.caption(words.PROCEDURE_BESIDE if is_beside else words.PROCEDURE[opened.heads.capabilities.procedures])
         st.code(procedure, language="sql", wrap_lines=True)
     reports.of_plan(opened, plan)
+
+
+def brief(plan: Plan) -> None:
+    """A plan in one sentence, and what to know before, without its files."""
+    st.html(markup.headline(plan.headline))
+    notes(plan)
 
 
 def draw(opened: OpenedTable, plan: Plan, history: History) -> None:
