@@ -143,7 +143,7 @@ def health(args: Args) -> Answer:
         ("skew", "" if found.skew is None else f"{found.skew:.2f}", f"largest: {_place(found.largest, is_size=True)}"),
         ("sorted runs", "" if found.runs is None else str(found.runs.amount),
          "" if found.runs is None else f"most in {_place(found.runs)}; a compaction is due at {found.trigger}"),
-        ("deleted rows", _deletes(found), f"of {found.rows:,} rows in files"),
+        ("deleted rows", _deletes(found), f"of {several(found.rows, 'row')} in files"),
     ]  # fmt: skip
     rows = found.partitions.slice(0, SHOWN).to_pylist()
     worst = [

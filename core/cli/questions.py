@@ -13,7 +13,7 @@ from core.cli import on_spark
 from core.cli.arguments import Args
 from core.cli.listings import line_of
 from core.cli.output import UNREAD, grid
-from core.cli.text import SHOWN, of_forecast, signed_size
+from core.cli.text import SHOWN, of_forecast, signed_rows, signed_size
 from core.errors import Invalid
 from core.model.history import History, HistorySummary
 from core.model.time_travel import AsOf, in_words, parse_time_ms
@@ -81,10 +81,10 @@ def compared(found: Diff) -> Answer:
     """What differs between two versions, from metadata."""
     document, total, a, b = answers.diff(found), found.summary, found.a, found.b
     lines = [
-        f"From {a.point} to {b.point}: {total['net_rows']:+,} rows in files, {signed_size(total['net_bytes'])}.",
+        f"From {a.point} to {b.point}: {signed_rows(total['net_rows'])} in files, {signed_size(total['net_bytes'])}.",
         *(
             f"{name}: {several(total[f'{name}_files'], 'file')}, {size(total[f'{name}_bytes'])}, "
-            f"{total[f'{name}_rows']:,} rows "
+            f"{several(total[f'{name}_rows'], 'row')} "
             f"(of which compaction: {several(total[f'compaction_{name}_files'], 'file')})"
             for name in ("added", "removed")
         ),

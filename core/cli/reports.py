@@ -64,7 +64,8 @@ def _in_words(document: Mapping[str, Any], history: History, point: AsOf | None)
     at = "No snapshot was ever committed."
     if point is not None:
         then = document["at"]
-        at = f"At {point.point}, committed {in_words(point.snapshot.time_ms)}: {number(then['rows'])} rows in "
+        rows = "" if then["rows"] is None else f"{several(then['rows'], 'row')} in "
+        at = f"At {point.point}, committed {in_words(point.snapshot.time_ms)}: {rows}"
         at += f"{several(then['files'], 'file')}, {size(then['bytes'])}."
     columns = [(each["column"], str(each["type"]), _keys(each)) for each in document["columns"]]
     partitions = [

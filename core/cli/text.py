@@ -88,5 +88,9 @@ def _fate(receipt: Receipt) -> str:
     return "kept as old versions" if receipt.keeps_versions else "reclaimed"
 
 
+def signed_rows(count: int) -> str:
+    return f"{count:+,} {'row' if abs(count) == 1 else 'rows'}"
+
+
 def signed_size(count: int) -> str:
     return ("+" if count >= 0 else "-") + size(abs(count))
