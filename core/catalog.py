@@ -59,7 +59,12 @@ def _listed(location: str) -> Warehouse:
     try:
         entries = store.ls()
     except NotFound as error:
-        raise NotFound("There is no warehouse at {location}.", location=location, path=location) from error
+        raise NotFound(
+            "There is no warehouse at {location}.",
+            location=location,
+            path=location,
+            remedy="Check the path: a warehouse is the directory that holds the databases.",
+        ) from error
     tables: list[TableRef] = []
     problems: list[Problem] = []
     if base.endswith(".db"):

@@ -19,6 +19,8 @@ from core.messages import listed, told
 from core.model.references import Heads
 from core.storage.store import Store
 
+CHECK_THE_PATH = told("Check the path; `snapscope tables WAREHOUSE` lists the tables.")
+
 
 def _never(_location: str) -> bool:
     return False
@@ -100,7 +102,7 @@ def opened(location: str) -> TableFormat:
             "There is no table at {location}.",
             location=location,
             path=location,
-            remedy="Check the path; `snapscope tables WAREHOUSE` lists the tables.",
+            remedy=CHECK_THE_PATH,
             code=ErrorCode.NO_TABLE,
         ) from error
     if any(name.endswith(".db") for name in names):
@@ -115,5 +117,6 @@ def opened(location: str) -> TableFormat:
         some=listed([each.format.sign for each in FORMATS[:-1]]),
         last=FORMATS[-1].format.sign,
         path=location,
+        remedy=CHECK_THE_PATH,
         code=ErrorCode.NO_TABLE,
     )

@@ -1003,3 +1003,21 @@ def test_a_duration_is_one_that_can_be_waited_for(table: TableBuilder, ask: Ask)
     assert [units.asked_duration_ms(f"5000 {unit}") for unit in ("µs", "\u03bcs", "us")] == [5, 5, 5]
     assert units.asked_duration_ms("100000 d") / 1000 < threading.TIMEOUT_MAX
     assert [units.asked_duration_ms(text) for text in ("0", "0 s", "00 ns")] == [0, 0, 0]
+
+
+def test_one_row_is_told_as_one(ask: Ask, tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "shop.db" / "one")
+    table.commit([table.file(rows=1)])
+    table.commit([table.file(rows=1)])
+    told = ask("diff", table.root, "1", "2").out
+    assert "+1 row in files" in told
+    assert "1 file, " in told
+    assert ", 1 row (of which compaction" in told
+    assert "-1 row in files" in ask("diff", table.root, "2", "1").out
+    assert ": 1 row in 1 file" in ask("report", table.root, "--at", "1", "-o", "table").out
+
+
+def test_a_place_without_tables_says_where_to_look(ask: Ask, table: TableBuilder) -> None:
+    for words in (["snapshots", table.root.parent], ["snapshots", table.root / "nothing"]):
+        assert "`snapscope tables WAREHOUSE` lists the tables." in ask(*words).err
+    assert "the directory that holds the databases" in ask("tables", table.root / "nothing").err

@@ -67,8 +67,9 @@ class TestEveryFormat:
         assert isinstance(table.format, CASES[name].of)
         assert open_table(found.location).heads() == table.heads()
         (tmp_path / "other").mkdir()
-        with pytest.raises(NotFound, match=r"neither Paimon's .*, Iceberg's .* nor Ledger's "):
+        with pytest.raises(NotFound, match=r"neither Paimon's .*, Iceberg's .* nor Ledger's ") as error:
             open_table(str(tmp_path / "other"))
+        assert "lists the tables" in str(error.value.remedy)
 
     def test_no_other_format_takes_it_for_its_own(self, name: str, table: Table) -> None:
         store = Store(table.location)
