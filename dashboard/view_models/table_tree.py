@@ -66,7 +66,7 @@ def icon(place: str) -> str:
 
 def label(text: str) -> str:
     """Escape text for a widget label, which is rendered as Markdown."""
-    return re.sub(r"([\\`*_{}\[\]()#+.!~:$|<>-])", r"\\\1", text)
+    return re.sub(r"([\\`*_{}\[\]()#+.!~:$|<>&-])", r"\\\1", text)
 
 
 _MARKS = re.compile(r"[\\`*\[\]$<>~&!]|(?<!\w)_|_(?!\w)|:(?=[\w+/-]+:)|^[-+#]|(?<=\d)[.)](?= )")

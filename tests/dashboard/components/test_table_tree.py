@@ -40,6 +40,7 @@ def test_places_are_told_apart() -> None:
     assert table_tree.names(["/w/demo", "iceberg://prod/shop"]) == ["demo", "shop"]
     assert table_tree.names(named[:2], {"/data/a/lake": "prod"}) == ["prod", "b/lake"]
     assert table_tree.label("a_b*c") == r"a\_b\*c"
+    assert table_tree.label("a&amp;b") == r"a\&amp;b", "Markdown takes it for an ampersand"
 
 
 @pytest.mark.slow
