@@ -16,7 +16,17 @@ from core.execution.apply import apply
 from core.execution.journal import UNDONE, Journal
 from core.formats.iceberg.manifests import IcebergManifests
 from core.model import codes
-from core.model.actions import Change, CleanOrphans, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag, Rollback
+from core.model.actions import (
+    Change,
+    CleanOrphans,
+    CreateTag,
+    DeleteBranches,
+    DeleteTags,
+    Expire,
+    RenameTag,
+    ReplaceTag,
+    Rollback,
+)
 from core.model.plan import Plan
 from core.storage.store import Store
 from core.table import Table
@@ -232,6 +242,27 @@ def test_undo_brings_no_snapshot_back_whose_files_are_gone(root: Path) -> None:
         recovery.undo(run, open_table=reopened)
     assert len(ids(root)) == 2
     assert recovery.resume(run, open_table=reopened, settle_s=0).outcome == "done"
+
+
+@pytest.mark.parametrize("change", [DeleteTags(("early",)), DeleteBranches(("work",)), Rollback("latest~1")])
+def test_no_ref_is_brought_back_whose_snapshot_has_expired_since(root: Path, change: Change) -> None:
+    """An undo that can never succeed must not begin: it would keep the run from being resumed, and so the table."""
+    run = cut_off(root, change, AFTER_THE_COMMIT if not isinstance(change, Rollback) else "journal: entry done")
+    (ref,) = [json.loads(content) for path, content in Journal().removed(run) if "#refs/" in path]
+
+    def expired(own: Json) -> None:
+        for name in ("snapshots", "snapshot-log"):
+            own[name] = [each for each in own[name] if each["snapshot-id"] != ref["snapshot-id"]]
+
+    ground.commit(root, expired)
+    now = ground.told(root)
+    with pytest.raises(Invalid, match="no longer exists; nothing was changed") as refused:
+        recovery.undo(run, open_table=reopened)
+    assert str(refused.value.remedy) == "Resume the run instead."
+    assert "undo started" not in [event["what"] for event in Journal().events(run)]
+    assert recovery.resume(run, open_table=reopened, settle_s=0).outcome == "done"
+    assert ground.told(root) == now
+    assert ground.broken(root) == []
 
 
 def test_snapshots_brought_back_by_another_hand_keep_their_files(root: Path) -> None:

@@ -170,6 +170,17 @@ def taken_back(found: Metadata, heads: Mapping[str, bytes], edit: SwapMetadata) 
         if path in before:
             sets.append((path, before[path]))
     restored = {int(name) for field, name in (part(path) for path, _ in sets) if field == "snapshots"}
+    there = found.snapshots.keys() | restored
+    for path, content in sets:
+        field, name = part(path)
+        if field == "refs" and (named := json.loads(content)["snapshot-id"]) not in there:
+            raise Invalid(
+                "Snapshot {snapshot_id} of {name} no longer exists; nothing was changed.",
+                snapshot_id=named,
+                name=name,
+                path=found.path,
+                remedy="Resume the run instead.",
+            )
     if restored:
         sets += _beside(found, dict(edit.beside), restored)
     return SwapMetadata(tuple(removes), tuple(sets))
