@@ -59,6 +59,7 @@ class RunningStatement:
     ended: threading.Event = field(default_factory=threading.Event)
     cancelled: bool = False
     given_up: bool = False  # nobody waits for the rows: cancelled, timed out, or the caller has left
+    has_begun: bool = False  # Spark has started
     is_alone: bool = True  # no other query ran at the same time
     spark: sessions.Spark | None = None  # what it runs on, once started
     remote: Any = None  # its session of a Connect server, if it has one
@@ -168,6 +169,8 @@ def _stopped() -> Invalid:
 
 def _too_slow(query: RunningStatement, timeout_s: float) -> TimedOut:
     remedy = told("Add a filter or select fewer columns, or raise the limit (--timeout on the command line).")
+    if not query.has_begun:
+        remedy = told("Spark had not started by then: try again, or raise the limit (--timeout on the command line).")
     if (master := sessions.cluster_name()) is not None and not query.tasks[0]:
         remedy = told("If {master} has no free workers, wait for one, or raise the limit (--timeout).", master=master)
     said = "The query was stopped after {timeout_s:g} seconds, its time limit."
@@ -206,6 +209,7 @@ def _work(
                     query.spark = sessions.spark()  # a new one if the first accepted no work
                     _name(query, own)
                     if not query.given_up:
+                        query.has_begun = True
                         query.result = work(own, query)
                 finally:
                     query.remote = None

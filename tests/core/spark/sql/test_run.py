@@ -255,6 +255,22 @@ def test_a_time_limit_stops_the_query(shop: SparkSession) -> None:
     assert idle(shop)
 
 
+def test_time_that_goes_while_spark_starts_is_not_blamed_on_the_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    over = threading.Event()
+
+    def slowly() -> sessions.Spark:
+        over.wait(60)
+        raise Invalid("Nobody waits any more.")
+
+    monkeypatch.setattr(sessions, "spark", slowly)
+    try:
+        with pytest.raises(TimedOut, match="its time limit") as error:
+            sql.run_on_spark(lambda *_: None, timeout_s=0.3)
+    finally:
+        over.set()
+    assert "Spark had not started by then" in str(error.value.remedy)
+
+
 def test_a_planning_that_hangs_is_left_behind(shop: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planning is no job that Spark could cancel. It must not hold its caller, nor start its job afterwards."""
     hangs, go_on, real = threading.Event(), threading.Event(), guard.check
