@@ -16,6 +16,7 @@ _IN_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _CLOCKS = {"noon": "12:00", "midnight": "00:00", "morning": "08:00", "evening": "20:00"}
 _PERIOD = r"(?:last|past|this|previous) (day|week|month|year)"
 _LONG_AGO = r"(\w+) (month|year)s? ago"
+_DURATION = r"(?:last |past )?(\d{1,6} ?(?:w|weeks?|d|days?|h|hours?|min|minutes?|s|sec|seconds?))"
 _SPELLED_OUT = rf"({'|'.join(_NUMBERS)}) (minute|hour|day|week)s? ago"
 _CLOCK = rf"(?:at )?({'|'.join(_CLOCKS)}|(\d{{1,2}})(?:[:.](\d{{2}}))?(?::\d{{2}})? ?([ap]m)?)"
 _FUTURE = r"(?:tomorrow|next \w+|in \w+ \w+)\b"
@@ -39,6 +40,8 @@ def hint(text: str) -> Told | None:
     if match := re.fullmatch(rf"(?:this|yesterday) ({'|'.join(_CLOCKS)})", text):
         day = "yesterday" if text.startswith("yesterday") else "today"
         return _meant(f"{day} {_CLOCKS[match[1]]}")
+    if match := re.fullmatch(_DURATION, text):
+        return _meant(f"{match[1]} ago")
     if match := re.fullmatch(_SPELLED_OUT, text):
         return _meant(f"{_NUMBERS[match[1]]} {match[2]}{'' if _NUMBERS[match[1]] == 1 else 's'} ago")
     if match := re.fullmatch(_CLOCK, text):

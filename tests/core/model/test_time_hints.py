@@ -23,6 +23,11 @@ NOW_MS = 1_795_100_000_000  # a Thursday
         ("yesteday noon", 'Did you mean "yesterday 12:00"?'),
         ("an hour ago", 'Did you mean "1 hour ago"?'),
         ("two weeks ago", 'Did you mean "2 weeks ago"?'),
+        ("7d", 'Did you mean "7d ago"?'),
+        ("36 h", 'Did you mean "36 h ago"?'),
+        ("90 Min", 'Did you mean "90 min ago"?'),
+        ("2 weeks", 'Did you mean "2 weeks ago"?'),
+        ("last 3 days", 'Did you mean "3 days ago"?'),
         ("last week", 'Give one moment: a day, such as 2026-11-17, or "7 days ago" for this time of day.'),
         ("this morning", 'Did you mean "today 08:00"?'),
         ("next tuesday", 'and a past one also as "3 days ago".'),
@@ -44,7 +49,7 @@ def test_the_remedy_fits_what_was_written(text: str, meant: str) -> None:
         assert time_input.moment(suggested, time_input.UTC, NOW_MS).ms < NOW_MS, "what is suggested can be written"
 
 
-@pytest.mark.parametrize("text", ["", "latest", "12", "nightly", "sunday-backup", "main", "8", "release 2"])
+@pytest.mark.parametrize("text", ["", "latest", "12", "nightly", "sunday-backup", "main", "8", "release 2", "v7d"])
 def test_other_texts_get_no_hint(text: str) -> None:
     assert hint(text) is None
 
