@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Collection
 
@@ -29,3 +30,9 @@ def of(store: Store, directories: Collection[str]) -> dict[str, list[DirectoryEn
     else:
         store.each(list(found), one)
     return found
+
+
+def links(store: Store, directories: Collection[str]) -> list[str]:
+    """Return those of these directories inside the store's root that are symbolic links."""
+    inner = [directory for directory in directories if directory] if store.is_local else []
+    return [directory for directory in inner if os.path.islink(store.full(directory))]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core import urls
-from core.errors import Invalid
+from core.errors import Invalid, Unsupported
 from core.formats import orphan_files
 from core.formats.iceberg import other_metadata
 from core.formats.iceberg.file_paths import ABSOLUTE, WRITE_PATHS, TableLocation
@@ -40,6 +40,7 @@ _CONTENT = (".parquet", ".parq", ".orc", ".avro", ".puffin")
 _STATISTICS = (".stats", ".puffin", ".parquet", ".orc")
 _OF_TABLES = frozenset({DIRECTORY, "_delta_log", ".hoodie", "snapshot", "schema"})
 """Directories that only the directory of a table has."""
+_OTHER_FORMATS = ("_delta_log", ".hoodie")
 _AT_ONCE = 1_000  # directories whose entries are in memory together
 
 
@@ -57,6 +58,7 @@ def searched(
             remedy="Leave out the directories (--also).",
         )
     store, found = place.store, current()
+    _refuse_shared(store)
     metadata = other_metadata.directories(place, found)
     other_metadata.refuse(place, found, current)
     written, outer = _written(place, found)
@@ -70,7 +72,8 @@ def searched(
     seen, below = lister.alone(mine)
     unheld = history.unheld(lister, below, Listed.together([beside, seen]))
     frees, notes = orphan_files.told_of(store, unheld)
-    around = orphan_files.neighbours(unheld.listed.tables, [name for name in top if name not in mine])
+    others = [*unheld.listed.others, *(name for name in top if name not in mine)]
+    around = orphan_files.neighbours(unheld.listed.tables, others)
     around += [codes.NOT_SEARCHED(places=", ".join(map(urls.shown, outer)))] if outer else []
     return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *around, *notes))
 
@@ -78,6 +81,8 @@ def searched(
 @dataclass(frozen=True)
 class IcebergLister:
     """Lists directories and all below them, and judges each file by its directory, its name and its age.
+
+    Symbolic links to directories are not entered: they may lead back to where they are.
 
     metadata: directories of the table's metadata
     needed: names of files that the current metadata names, without any snapshot
@@ -102,7 +107,9 @@ class IcebergLister:
         found, below = list[Listed](), list[str]()
         for begin in range(0, len(directories), _AT_ONCE):
             files, tables = list[Found](), list[str]()
-            for directory, entries in listings.of(self.store, directories[begin : begin + _AT_ONCE]).items():
+            some = directories[begin : begin + _AT_ONCE]
+            links = listings.links(self.store, some)
+            for directory, entries in listings.of(self.store, [each for each in some if each not in links]).items():
                 if directory and self._is_table(directory, entries):
                     tables.append(directory)  # its content belongs to that table
                     continue
@@ -111,7 +118,7 @@ class IcebergLister:
                 plain = [(path, each) for path, each in shown if not each.is_dir and not self._is_needed(each.name)]
                 files += [(path, each, self._kind(directory, each.name)) for path, each in plain]
             listed = orphan_files.judged(self.store, files, self.older_than_ms, bool)
-            found.append(dataclasses.replace(listed, tables=tuple(tables)))
+            found.append(dataclasses.replace(listed, tables=tuple(tables), others=tuple(links)))
         return Listed.together(found), below
 
     def _is_table(self, directory: str, entries: Sequence[DirectoryEntry]) -> bool:
@@ -136,6 +143,23 @@ class IcebergLister:
         if name.endswith(".avro"):
             return ObjectKind.MANIFEST_LIST if _LIST.fullmatch(name) else ObjectKind.MANIFEST
         return ObjectKind.STATISTICS if name.endswith(_STATISTICS) else None
+
+
+def _refuse_shared(store: Store) -> None:
+    """Raise `Unsupported` if the directory is also a table of another format, for which others write Iceberg metadata.
+
+    Such metadata names what that table needs at some time, and nothing shows which files it needs now."""
+    there = {entry.name for entry in store.ls() if entry.is_dir}
+    names = [name for name in _OTHER_FORMATS if name in there]
+    if "schema" in there and any(entry.name.startswith("schema-") for entry in store.ls_if_there("schema")):
+        names.append("schema")
+    if names:
+        raise Unsupported(
+            "This directory is also a table of another format ({sign}), whose files would look orphaned.",
+            sign=names[0],
+            path=store.location,
+            remedy="Delete orphans with that table's own engine.",
+        )
 
 
 def _joined(directory: str, name: str) -> str:

@@ -114,6 +114,18 @@ def test_tables_inside_are_not_entered(root: Path, sign: str) -> None:
     assert tables["count"] == 3
 
 
+def test_links_to_directories_are_not_entered(root: Path, tmp_path: Path) -> None:
+    """Two that lead back have more paths than anybody can list; one may lead to any other place."""
+    lost(root, LITTER["data"])
+    lost(tmp_path / "elsewhere", f"{unique(31)}.parquet")
+    for name, target in {"a": root / "data", "b": root / "data", "c": tmp_path / "elsewhere"}.items():
+        (root / "data" / name).symlink_to(target)
+    plan = planned(root)
+    assert paths(plan) == [LITTER["data"]]
+    (others,) = (each.values for each in plan.warnings if each.code.name == "others-stay")
+    assert others == {"count": 3, "named": "data/a, data/b, data/c"}
+
+
 def test_a_file_that_metadata_names_at_another_place_stays(root: Path) -> None:
     """After a move of the store: the same files, by another scheme, bucket or host."""
     table = open_table(str(root))
@@ -148,6 +160,25 @@ def test_a_table_whose_files_may_be_shared_is_not_searched(tmp_path: Path) -> No
     root = ground.small_table(tmp_path / "db" / "t", **{"gc.enabled": "false"})
     with pytest.raises(Unsupported, match=r"gc\.enabled"):
         planned(root)
+
+
+@pytest.mark.parametrize(
+    ("sign", "file"),
+    [
+        ("_delta_log/00000000000000000000.json", f"part-00000-{unique(32)}-c000.snappy.parquet"),
+        (".hoodie/hoodie.properties", f"dt=1/{unique(33)}-0_0-1-2_20260101.parquet"),
+        ("schema/schema-0", f"dt=1/bucket-0/data-{unique(34)}-0.parquet"),
+    ],
+)
+def test_a_table_that_is_also_one_of_another_format_is_not_searched(lake: Lake, sign: str, file: str) -> None:
+    """Delta, Hudi and Paimon tables have Iceberg metadata of some of their versions, for other readers."""
+    lost(lake.root, sign)
+    lost(lake.root, file)
+    with pytest.raises(Unsupported, match=sign.partition("/")[0]):
+        planned(NAME)
+    (lake.root / sign).unlink()
+    (lake.root / sign).parent.rmdir()
+    assert file in paths(planned(NAME))
 
 
 @pytest.mark.parametrize("kind", ["snap-*.avro", "*-m0.avro"])
