@@ -300,7 +300,7 @@ NO_TAG_ENDED = Code("no-tag-ended", "No tag's retention has ended.")
 
 FEWER_FILES = Code(
     "fewer-files",
-    "The manifests list fewer data files than the snapshot's own summary counts (total-data-files): {what}.",
+    "The manifests list fewer files than the snapshot's own summary counts: {what}.",
 )
 OLD_METADATA = Code("old-metadata", "This commit deletes {files} by the table's own rule ({rule}): {named}.")
 OLD_METADATA_STAYS = Code(

@@ -193,20 +193,20 @@ def _plan(
 
 
 def _fewer_than_said(history: HistorySummary, after: Mask) -> list[Reason]:
-    """Report remaining snapshots whose manifests list fewer data files than their summary states.
+    """Report remaining snapshots whose manifests list fewer data or delete files than their summary states.
 
     A list that lost whole blocks is readable, and the files missing in it would be freed. A summary may be stale, so
     this is only a warning.
     """
-    counts = history.totals.data_files
-    found = []
+    totals, found = history.totals, []
+    counts = {"total-data-files": totals.data_files, "total-delete-files": totals.files - totals.data_files}
     for position, holder in enumerate(history.holders):
-        summary = holder.snapshot.fields.get("summary") if holder.snapshot else None
-        said = str((summary or {}).get("total-data-files", ""))
-        if after[position] and said.isdecimal() and counts[position] < int(said):
-            found.append(
-                told("{point} (summary: {said}, found: {found})", point=holder.point, said=said, found=counts[position])
-            )
+        summary = (holder.snapshot.fields.get("summary") if holder.snapshot else None) or {}
+        for name, count in counts.items():
+            said = str(summary.get(name, ""))
+            if after[position] and said.isdecimal() and count[position] < int(said):
+                about = {"point": holder.point, "name": name, "said": said, "found": count[position]}
+                found.append(told("{point} ({name}: {said}, found: {found})", **about))
     if not found:
         return []
     what = listed(found[:5] + (["…"] if len(found) > 5 else []))

@@ -190,16 +190,32 @@ def test_nothing_is_searched_while_anything_cannot_be_read(root: Path, kind: str
         planned(root)
 
 
-def test_a_list_that_lost_entries_makes_no_orphans(root: Path) -> None:
+@pytest.mark.parametrize("total", ["total-data-files", "total-delete-files"])
+def test_a_list_that_lost_entries_makes_no_orphans(root: Path, total: str) -> None:
     """What it does not list is there, and named like an orphan."""
 
     def more(document: ground.Json) -> None:
-        document["snapshots"][-1]["summary"]["total-data-files"] = "99"
+        document["snapshots"][-1]["summary"][total] = "99"
 
     ground.commit(root, more)
     lost(root, LITTER["data"])
-    with pytest.raises(Corrupt, match="99"):
+    with pytest.raises(Corrupt, match=f"{total}: 99"):
         planned(root)
+
+
+@pytest.mark.parametrize("name", ["t05_v3", "t07_v2", "t12_v1"])
+def test_any_row_that_a_list_lost_stops_the_search(tmp_path: Path, name: str) -> None:
+    """Of a manifest with files that are still needed: of deletes, too."""
+    root = ground.java_table(name, tmp_path / "db" / "t")
+    for path in root.glob("metadata/snap-*.avro"):
+        whole = path.read_bytes()
+        schema, rows, metadata = read_avro(path)
+        for lost_row in rows:
+            if lost_row["added_files_count"] or lost_row["existing_files_count"]:
+                write_avro(path, schema, [row for row in rows if row is not lost_row], metadata)
+                with pytest.raises(Corrupt, match="fewer files"):
+                    planned(root)
+        path.write_bytes(whole)
 
 
 def test_what_has_no_meaning_here_is_refused(root: Path) -> None:
