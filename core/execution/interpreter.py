@@ -94,6 +94,7 @@ class Task:
 
     created: list[str] = field(default_factory=list)
     problems: tuple[Reason, ...] = ()  # what this attempt could not do
+    keeps_files: bool = False  # it cannot be told which files are needed
     has_begun: bool = False  # this attempt may have changed something
 
     def carry_out(self, how: Manner) -> Receipt:
@@ -110,7 +111,7 @@ class Task:
         deleted = [path for path in references.deleted if path not in self.earlier]
         created = [*references.created, *self.created]
         try:
-            if not any(isinstance(each, CheckTable) for each in self.effects):
+            if self.keeps_files or not any(isinstance(each, CheckTable) for each in self.effects):
                 return self._ended(created, deleted)
             self.journal.add(self.run, journals.REMOVED, {"deleted": deleted, "created": created})
             if any(isinstance(each, Wait) for each in self.effects):
@@ -210,7 +211,17 @@ class Task:
                 references.undo(())  # only the hints
         if not self.is_swept:
             for swap in self._swaps():
-                metadata_swap.settle(self.table, swap)
+                self._settle(swap)
+
+    def _settle(self, swap: SwapMetadata) -> None:
+        """Check what a commit has replaced. If that is unknown, no file may be deleted, and a run that can no longer be
+        undone ends there."""
+        try:
+            metadata_swap.settle(self.table, swap)
+        except Conflict as error:
+            if self.is_first or isinstance(error, Unknown | taken_over.TakenOver) or self.can_undo():
+                raise
+            self.problems, self.keeps_files = (*self.problems, codes.REST_LEFT(why=error.message)), True
 
     def _do(self, effect: Effect, others: Sequence[Effect], references: References) -> None:
         match effect:
@@ -340,9 +351,11 @@ class Task:
                     error.remedy = both(error.remedy, left) if error.remedy else left
 
     def _ended(self, created: Collection[str], deleted: Collection[str]) -> Receipt:
-        """End a run that frees no files."""
+        """End a run that frees no files, or may free none."""
+        left = self.frees if self.keeps_files else ()
+        planned = len(left or deleted), sum(size for _, _, size in left)
         receipt = Receipt(self.run, self.table.location, self.fingerprint, "done", tuple(created), tuple(deleted),
-                          0, len(deleted), 0, (), self._not_as_made(), "")  # fmt: skip
+                          0, *planned, (), self._not_as_made(), "")  # fmt: skip
         head = self.journal.add(self.run, journals.DONE, receipt.written())
         return dataclasses.replace(receipt, journal_head=head)
 

@@ -265,6 +265,24 @@ def test_no_ref_is_brought_back_whose_snapshot_has_expired_since(root: Path, cha
     assert ground.broken(root) == []
 
 
+def test_what_can_neither_be_done_nor_undone_deletes_no_file_and_ends(root: Path) -> None:
+    """The log no longer tells what the commit replaced, and somebody removed a file as an orphan: it would block the
+    table for ever."""
+    run = cut_off(root, Expire(drop_tags=("early",)), AFTER_THE_COMMIT)
+    (root / next(path for path, kind, _ in Journal().frees(run) if kind == "manifest-list")).unlink()
+    ground.commit(root, lambda own: own.update({"metadata-log": []}))
+    now, there = ground.told(root), ground.disk(root)
+    with pytest.raises(Invalid, match="someone else deleted 1 of the files"):
+        recovery.undo(run, open_table=reopened)
+    receipt = recovery.resume(run, open_table=reopened, settle_s=0)
+    assert [each.code for each in receipt.problems] == [codes.REST_LEFT]
+    assert (receipt.outcome, receipt.freed_bytes, receipt.deleted) == ("done", 0, ())
+    assert (receipt.planned_files, receipt.is_exact) == (len(Journal().frees(run)), False)
+    assert ground.told(root) == now
+    assert ground.disk(root) == there
+    assert Journal().open_run(str(root)) is None
+
+
 def test_snapshots_brought_back_by_another_hand_keep_their_files(root: Path) -> None:
     """After the commit somebody restores the content of the old version: resume deletes nothing that it holds."""
     before = ground.document(root)
