@@ -23,14 +23,15 @@ def asked(
 ) -> tuple[Change, TagTarget | None]:
     """The action; and for a tag created from a time or a watermark, which snapshot that is and why.
 
-    `now_ms`: the moment at which ages are computed. `clock_ms`: the real time, which limits the age of orphans, so that
-    no file of a running writer is taken for one.
+    `now_ms`: the moment at which ages are computed. `clock_ms`: the real time; orphans are old by the earlier of the
+    two, so that no file of a running writer is taken for one.
     """
     found = None
     if of is orphans.CLEAN:
-        given = {**given, "older_than": given["older_than"] or iso(now_ms - heads.capabilities.orphan_age_ms)}
-        if parse_time_ms(given["older_than"]) > clock_ms:
+        age_ms = heads.capabilities.orphan_age_ms
+        if parse_time_ms(given["older_than"] or iso(now_ms - age_ms)) > clock_ms:
             raise Invalid("The age limit for orphans must be in the past.", remedy="Give a time in the past.")
+        given = {**given, "older_than": given["older_than"] or iso(min(now_ms, clock_ms) - age_ms)}
     time, watermark = given.get("time"), given.get("watermark")
     if time is not None or watermark is not None:
         time_ms = None if time is None else parse_time_ms(time)
