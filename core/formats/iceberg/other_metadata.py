@@ -1,11 +1,19 @@
-"""Metadata files in a table's directory that its current metadata does not name: what is in them may need files that
-look unneeded here.
+"""Metadata files beside a table's current one that it does not name: what is in them may need files that look unneeded
+here.
+
+Invariant: what was current after the table's current metadata, or in place of it, stops a search. A version is after
+another that its log names, whatever the clocks of their writers said; two lines of versions that both go on from one
+are of a table that was registered twice, or of a catalog that went back. Of what was written beside a version and never
+followed by another, nothing shows that it was more than a failed commit.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.formats.iceberg import metadata as documents
@@ -13,7 +21,7 @@ from core.formats.iceberg.file_paths import ABSOLUTE, TableLocation
 from core.formats.iceberg.locations import is_metadata
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import DIRECTORY, HINT, version_of
-from core.storage import listings, presence
+from core.storage import presence
 from core.storage.size_limits import TABLE_METADATA
 
 _READ_AT_ONCE = 50
@@ -33,44 +41,106 @@ def named(place: TableLocation, found: Metadata) -> frozenset[str]:
     return frozenset(path.rpartition("/")[2] for path in paths)
 
 
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """A metadata file. log: the names of those before it, the last one last."""
+
+    path: str
+    updated_ms: int
+    log: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return _name(self.path)
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        return *self.log, self.name
+
+    def is_after(self, found: _Other) -> bool:
+        is_named = self.name in found.line
+        return not is_named and (self.updated_ms > found.updated_ms or found.name in self.log)
+
+
 def refuse(place: TableLocation, found: Metadata, current: Callable[[], Metadata]) -> None:
     """Raise `Unsupported` if a metadata file that `found` does not name may hold other files.
 
     Raises `Corrupt` if one cannot be read. `current` reads the table's metadata again."""
-    version = version_of(found.path)
+    others, own = _others(place, found), _other(found.path, found)
+    ends = time.monotonic() + _COMMIT_S
+    while newer := [each for each in others if each.is_after(own)]:
+        if time.monotonic() > ends:
+            raise Unsupported(
+                "A metadata file is newer than the table's current one: its commit may be going on, or it was undone "
+                "in the catalog. What it refers to would look orphaned.",
+                path=newer[0].path,
+                remedy="Try again later. If nothing needs this file, delete it.",
+            )
+        now = current()
+        if now.path == own.path:
+            time.sleep(presence.PAUSE_S)
+        own = _other(now.path, now)
+    if beside := _beside([each for each in others if each.name not in own.line], own):
+        raise Unsupported(
+            "Two lines of versions of this table go on from one: it was registered twice, or its catalog went back to "
+            "an older version. What the other line refers to would look orphaned.",
+            path=beside.path,
+            remedy="If nothing needs this file, delete it.",
+        )
+
+
+def _beside(others: Sequence[_Other], own: _Other) -> _Other | None:
+    """Return a version of another line than that of `own`, where the lines part and both go on; None if none does."""
+    logs = {each.name: each.log for each in others}
+    mine, waiting = {own.name}, [own.log]
+    while waiting:
+        more = [name for name in waiting.pop() if name not in mine]
+        mine.update(more)
+        waiting += [logs[name] for name in more if name in logs]
+    every = [*others, own]
+    followed = {own.name}.union(*(each.log for each in every))
+    next_of = defaultdict[str, set[str]](set)
+    for each in every:
+        for before, after in pairwise(each.line):
+            if after in followed:
+                next_of[before].add(after)
+    parted = {after for each in next_of.values() if len(each) > 1 for after in each - mine}
+    return next((each for each in others if each.name not in mine and not parted.isdisjoint(each.line)), None)
+
+
+def _others(place: TableLocation, found: Metadata) -> list[_Other]:
+    """Read the metadata files that `found` does not name, wherever those that it names are."""
+    version, known, others = version_of(found.path), named(place, found), list[_Other]()
 
     def is_older_version(name: str) -> bool:
         """Of a table without a catalog: each version was written on the one before."""
         own = version_of(name)
         return version is not None and own is not None and own <= version
 
-    listed = listings.of(place.store, sorted(directories(place, found)))
-    there = [(each, entry.name) for each, entries in listed.items() for entry in entries if not entry.is_dir]
-    own = [(each, name) for each, name in there if is_metadata(name) and not is_older_version(name)]
-    others = sorted(f"{each}/{name}" for each, name in own if name not in named(place, found))
-    newer = list[str]()
-    for begin in range(0, len(others), _READ_AT_ONCE):
-        contents = place.store.read_many(others[begin : begin + _READ_AT_ONCE], TABLE_METADATA)
-        newer += [path for path, content in contents.items() if _is_newer(path, content, place, found)]
-    ends = time.monotonic() + _COMMIT_S
-    while newer:
-        now = current()
-        if not (newer := [path for path in newer if path.rpartition("/")[2] not in named(place, now)]):
-            return
-        if time.monotonic() > ends:
-            raise Unsupported(
-                "A metadata file is newer than the table's current one: its commit may be going on, or it was undone "
-                "in the catalog. What it refers to would look orphaned.",
-                path=newer[0],
-                remedy="Try again later. If nothing needs this file, delete it.",
-            )
-        time.sleep(presence.PAUSE_S)
+    paths = [found.path, *(place.path(file) for _, file in found.metadata_log)]
+    outer = {path.rpartition("/")[0] for path in paths if ABSOLUTE.match(path)}
+    for directory in sorted({*directories(place, found), *outer}):
+        store, below = place.opened(directory)
+        names = [entry.name for entry in store.ls_if_there(below) if not entry.is_dir and is_metadata(entry.name)]
+        names = sorted(name for name in names if name not in known and not is_older_version(name))
+        joint = f"{below}/" if below else ""
+        for begin in range(0, len(names), _READ_AT_ONCE):
+            some = [f"{joint}{name}" for name in names[begin : begin + _READ_AT_ONCE]]
+            for path, content in store.read_many(some, TABLE_METADATA).items():
+                own = f"{directory}/{_name(path)}"
+                if (other := _parsed(own, content, place, found, is_inside=directory not in outer)) is not None:
+                    others.append(other)
+    return others
 
 
-def _is_newer(path: str, content: bytes | SnapscopeError, place: TableLocation, found: Metadata) -> bool:
-    """Return whether metadata of this table is newer than `found`. Raises `Unsupported` for that of another table."""
+def _parsed(
+    path: str, content: bytes | SnapscopeError, place: TableLocation, found: Metadata, *, is_inside: bool
+) -> _Other | None:
+    """Return what is known of a metadata file; None if it is gone, or of a table elsewhere.
+
+    Raises `Unsupported` for that of another table that may have files here."""
     if isinstance(content, NotFound):  # deleted since it was listed
-        return False
+        return None
     if isinstance(content, SnapscopeError):
         raise content
     try:
@@ -84,11 +154,21 @@ def _is_newer(path: str, content: bytes | SnapscopeError, place: TableLocation, 
             remedy="If nothing needs this file, delete it.",
         ) from error
     ids = [each.document.get("table-uuid") for each in (other, found)]
-    is_same = ids[0] == ids[1] if None not in ids else place.path(f"{other.location}/x") == "x"
-    if not is_same:
+    is_here = place.path(f"{other.location}/x") == "x"
+    if not (ids[0] == ids[1] if None not in ids else is_here):
+        if not (is_here or is_inside):
+            return None
         raise Unsupported(
-            "The metadata file of another table is in this table's directory, so files that look orphaned may be its.",
+            "Beside this table's metadata is that of another table, so files that look orphaned may be its.",
             path=path,
             remedy="Delete orphans of such tables only after you have compared both tables' files.",
         )
-    return other.updated_ms > found.updated_ms
+    return _other(path, other)
+
+
+def _other(path: str, found: Metadata) -> _Other:
+    return _Other(path, found.updated_ms, tuple(_name(file) for _, file in found.metadata_log))
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,9 @@ from core.formats.iceberg import other_metadata, references
 from core.table import open_table
 from tests.support.execution import iceberg_ground as ground
 from tests.support.formats.iceberg.orphans import LITTER, lost, paths, planned, unique
+from tests.support.formats.iceberg.sql_catalog import NAME, Lake, home
+
+__all__ = ["home"]  # a fixture
 
 
 @pytest.fixture
@@ -66,13 +70,22 @@ def older(document: ground.Json) -> None:
     document["last-updated-ms"] -= 1
 
 
+def next_by_a_slow_clock(document: ground.Json) -> None:
+    """Writers of one table may differ by a minute."""
+    older(document)
+    version = max(entry["metadata-file"] for entry in document["metadata-log"])
+    number = int(version.rpartition("/v")[2].partition(".")[0]) + 1
+    file = f"{document['location']}/metadata/v{number}.metadata.json"
+    document["metadata-log"].append({"timestamp-ms": document["last-updated-ms"], "metadata-file": file})
+
+
 def test_older_metadata_of_a_failed_commit_is_an_orphan(root: Path) -> None:
     path = named(root, f"{unique(40)}.metadata.json", older)
     lost(root, LITTER["data"])
     assert paths(planned(root)) == [LITTER["data"], path]
 
 
-@pytest.mark.parametrize("change", [of_another, newer])
+@pytest.mark.parametrize("change", [of_another, newer, next_by_a_slow_clock])
 def test_metadata_that_may_hold_the_same_files_stops_the_search(
     root: Path, change: Callable[[ground.Json], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,3 +118,107 @@ def test_a_commit_that_is_made_meanwhile_does_not_stop_the_search(root: Path, mo
 
     monkeypatch.setattr(other_metadata, "refuse", late)
     assert paths(planned(root)) == [LITTER["data"]]
+
+
+# through a catalog ----------------------------------------------------------------------------------------------------
+
+
+class Versions:
+    """Versions of a catalog's table: each is written on another one, and the catalog is told which is current."""
+
+    def __init__(self, directory: Path) -> None:
+        self.lake = Lake(directory)
+        self.first = self.lake.location()
+        self.directory = Path(self.first.removeprefix("file://")).parent
+        self._count = 0
+
+    def on(self, before: str, **changes: Any) -> str:
+        path = Path(before.removeprefix("file://"))
+        document = json.loads(path.read_bytes()) | changes
+        document["metadata-log"].append({"timestamp-ms": document["last-updated-ms"], "metadata-file": before})
+        self._count += 1
+        document["last-updated-ms"] += self._count
+        new = self.directory / f"{int(path.name[:5]) + 1:05}-{unique(self._count)}.metadata.json"
+        new.write_text(json.dumps(document))
+        return f"file://{new}"
+
+    def go_to(self, version: str) -> None:
+        with self.lake.client() as client:
+            client.drop_table("shop.orders")
+            client.register_table("shop.orders", version)
+
+
+@pytest.fixture
+def versions_of(tmp_path: Path) -> Versions:
+    return Versions(tmp_path)
+
+
+def test_two_lines_of_versions_stop_the_search(versions_of: Versions) -> None:
+    """Of a table that was registered twice, or that went back and then on."""
+    theirs = [versions_of.on(versions_of.first)]
+    theirs.append(versions_of.on(theirs[0]))
+    versions_of.go_to(versions_of.on(versions_of.on(versions_of.first)))
+    with pytest.raises(Unsupported, match="Two lines of versions") as told:
+        planned(NAME)
+    assert told.value.path in {f"metadata/{each.rpartition('/')[2]}" for each in theirs}
+    Path(theirs[1].removeprefix("file://")).unlink()
+    assert f"metadata/{theirs[0].rpartition('/')[2]}" in paths(planned(NAME)), "as of a failed commit"
+
+
+def test_versions_that_the_log_has_forgotten_are_no_other_line(versions_of: Versions) -> None:
+    """Nor are commits that failed beside them."""
+    every = [versions_of.first]
+    for _ in range(4):
+        failed = versions_of.on(every[-1])
+        every.append(versions_of.on(every[-1]))
+    last = Path(every[-1].removeprefix("file://"))
+    document = json.loads(last.read_bytes())
+    document["metadata-log"] = document["metadata-log"][-1:]
+    last.write_text(json.dumps(document))
+    versions_of.go_to(every[-1])
+    found = paths(planned(NAME))
+    assert {f"metadata/{each.rpartition('/')[2]}" for each in (*every[:-2], failed)} <= set(found)
+    assert f"metadata/{every[-2].rpartition('/')[2]}" not in found
+
+
+def test_newer_metadata_outside_the_table_stops_the_search(versions_of: Versions, tmp_path: Path) -> None:
+    """In the directory where the current one is. Metadata of tables elsewhere may be there, too."""
+    versions_of.directory = tmp_path / "outside"
+    versions_of.directory.mkdir()
+    current = versions_of.on(versions_of.first)
+    versions_of.go_to(current)
+    lost(versions_of.lake.root, LITTER["data"])
+    versions_of.on(current, **{"table-uuid": unique(99), "location": f"file://{tmp_path}/another"})
+    assert LITTER["data"] in paths(planned(NAME))
+    newer = versions_of.on(current)
+    with pytest.raises(Unsupported, match="newer than the table's current one") as told:
+        planned(NAME)
+    assert told.value.path == newer
+    Path(newer.removeprefix("file://")).unlink()
+    versions_of.on(current, **{"table-uuid": unique(99)})
+    with pytest.raises(Unsupported, match="that of another table"):
+        planned(NAME)
+
+
+def test_a_version_that_the_log_forgets_at_once_does_not_stop_the_search(
+    versions_of: Versions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With write.metadata.previous-versions-max = 1 and many commits, a version is soon followed by two others."""
+    lost(versions_of.lake.root, LITTER["data"])
+    refuse = other_metadata.refuse
+
+    def late(place: Any, found: Any, current: Callable[[], Any]) -> None:
+        seen = versions_of.on(versions_of.first)
+
+        def after_two_others() -> Any:
+            last = Path(versions_of.on(versions_of.on(seen)).removeprefix("file://"))
+            document = json.loads(last.read_bytes())
+            document["metadata-log"] = document["metadata-log"][-1:]
+            last.write_text(json.dumps(document))
+            versions_of.go_to(f"file://{last}")
+            return current()
+
+        refuse(place, found, after_two_others)
+
+    monkeypatch.setattr(other_metadata, "refuse", late)
+    assert LITTER["data"] in paths(planned(NAME))
