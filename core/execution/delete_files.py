@@ -85,6 +85,7 @@ class Work:
     allowed: tuple[str, ...] = ()  # roots outside the table under which files may be deleted
     problems: tuple[Reason, ...] = ()  # found before
     was_swept: bool = False  # an earlier attempt may have deleted files without having recorded it
+    are_orphans: bool = False  # which are told from held files by their names alone, as paths have many spellings
 
 
 def sweep(
@@ -330,7 +331,7 @@ def _reasons_to_stay(
     left = frozenset(waiting)
     examined = table.examine(history, {path: kind for path, kind, _ in work.frees if path in left})
     refuse_contradictions(history, examined, {holder.point for holder in history.holders if holder.exists})
-    held = history.held_among(left).keys()
+    held = history.named_like_held(left) if work.are_orphans else history.held_among(left).keys()
     fenced = outside_roots.fence(work.allowed)
 
     def why_not(path: str) -> Reason | None:

@@ -33,7 +33,7 @@ from core.execution.stable_read import read_stable_references
 from core.formats.table_format import Unknown
 from core.messages import Reason, both, counted, told
 from core.model import codes
-from core.model.actions import Change
+from core.model.actions import Change, CleanOrphans
 from core.model.effects import (
     CheckTable,
     CommitSnapshot,
@@ -118,7 +118,7 @@ class Task:
                 grace_period.wait(how.settle_s, how.cancelled, how.waits)
             problems = self._not_as_made()
             work = Work(self.run, self.fingerprint, self.removes, self.frees, self.is_first, self.allowed, problems,
-                        self.is_swept)  # fmt: skip
+                        self.is_swept, isinstance(self.change, CleanOrphans))  # fmt: skip
             gone = [*self.earlier, *deleted]
             begins = functools.partial(self._refuse_taken_over, told("No further file was deleted."))
             return delete_files.sweep(

@@ -19,7 +19,7 @@ from core.errors import Corrupt, ErrorCode, NotFound
 from core.model.intervals import Intervals, Ints, Mask, Shapes, shapes
 from core.model.references import Heads, Holder, HolderKind, Problem
 from core.model.time_travel import UNWRITTEN
-from core.model.unheld import LISTED, Listed, Lister, Unheld, names, unheld
+from core.model.unheld import LISTED, Listed, Lister, NoLister, Unheld, given, names, unheld
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,11 @@ class HistorySummary(ABC):
     @abstractmethod
     def unheld(self, lister: Lister, directories: Sequence[str], seen: Listed) -> Unheld:
         """List directories; return which of these files, and of those `seen`, no existing holder holds."""
+
+    def named_like_held(self, paths: Collection[str]) -> frozenset[str]:
+        """Return those of these paths whose file has the name of one that an existing holder holds, at any place."""
+        free = self.unheld(NoLister(), (), given(paths)).frees["path"].to_pylist() if paths else ()
+        return frozenset(paths).difference(free)
 
     @abstractmethod
     def split(self, holders: tuple[Holder, ...], first: Ints) -> HistorySummary:

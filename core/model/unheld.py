@@ -48,6 +48,15 @@ class Lister(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class NoLister:
+    """Lists nothing: where all files are given."""
+
+    def listed(self, directories: Sequence[str]) -> Listed:
+        assert not directories
+        return Listed(LISTED.empty_table())
+
+
+@dataclass(frozen=True, slots=True)
 class Unheld:
     """Of listed files, those that no version holds.
 
@@ -73,3 +82,9 @@ def unheld(files: pa.Table, held: pa.Array | pa.ChunkedArray) -> tuple[pa.Table,
     counts = found.filter(pc.invert(goes))["stays"].value_counts().to_pylist()
     frees = found.filter(goes).select(["path", "kind", "bytes"])
     return frees, {each["values"]: each["counts"] for each in counts}
+
+
+def given(paths: Iterable[str]) -> Listed:
+    """Return files of which only the path is known."""
+    rows = [{"path": path} for path in paths]
+    return Listed(pa.Table.from_pylist(rows, LISTED))

@@ -292,6 +292,21 @@ def test_what_is_committed_between_plan_and_run_stays(lake: Lake) -> None:
     assert lake.broken() == []
 
 
+def test_what_is_committed_by_another_spelling_before_the_run_stays(root: Path) -> None:
+    """By the name node's own address, of a store that is opened by the name of its service."""
+    lost(root, LITTER["data"])
+    lost(root, LITTER["manifest"])
+    plan = planned(root)
+    first = ground.needed(root).keys() & {f"metadata/{path.name}" for path in root.glob("metadata/*-m*.avro")}
+    manifest = root / min(first)
+    schema, records, metadata = read_avro(manifest)
+    records[0]["data_file"]["file_path"] = f"hdfs://before:8020/lake/{LITTER['data']}"
+    write_avro(manifest, schema, records, metadata)
+    receipt = apply(open_table(str(root)), plan, settle_s=0)
+    assert receipt.deleted == (LITTER["manifest"],)
+    assert [(path, why.code.name) for path, why in receipt.kept_back] == [(LITTER["data"], "held-since")]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_damage_makes_no_orphan_of_what_is_needed(tmp_path: Path, seed: int) -> None:
     """Any metadata file with some bits turned: the search fails, or finds nothing that the table needs."""
