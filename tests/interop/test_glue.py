@@ -140,11 +140,12 @@ def proxied(url: str, glue: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Be
 
 
 class Between:
-    """What happens to the first request of a kind that Snapscope sends."""
+    """What happens to the first request of a kind that Snapscope sends, and then to its others."""
 
     def __init__(self, proxy: Proxy) -> None:
         self.seen: list[str] = []
         self.faults: dict[str, Callable[[], Any]] = {}
+        self.then: dict[str, Callable[[], Any]] = {}
         proxy.guard, proxy.rule = self._heard, self._answer
 
     def _heard(self, headers: Mapping[str, str]) -> bool:
@@ -153,7 +154,8 @@ class Between:
 
     def _answer(self, _method: str, _path: str) -> Any:
         asked = self.seen[-1]
-        return self.faults[asked]() if asked in self.faults and self.seen.count(asked) == 1 else None
+        faults = self.faults if self.seen.count(asked) == 1 else self.then
+        return faults[asked]() if asked in faults else None
 
 
 def answer(status: int, document: dict[str, Any]) -> Answer:
@@ -220,6 +222,31 @@ def test_a_change_that_glue_refuses_leaves_nothing_behind(glue: Any, table: Path
         create_tag("new")
     assert ground.disk(table) == before
     assert Journal().open_run("iceberg://cloud/shop/orders") is None
+
+
+def test_a_change_that_glue_refuses_after_it_was_repeated_may_still_be_made(
+    glue: Any, table: Path, proxied: Between
+) -> None:
+    """Nobody knows what became of the first request, so the metadata that it names must not be deleted."""
+    held: list[Any] = []
+
+    def first() -> str:
+        held.append(shown(glue)["Parameters"])
+        proxied.then["UpdateTable"] = lambda: answer(400, {"__type": "AccessDeniedException", "Message": "expired"})
+        return "reset"
+
+    proxied.faults["UpdateTable"] = first
+    before = {path.name for path in table.glob("metadata/*.metadata.json")}
+    with pytest.raises(Unknown):
+        create_tag("new")
+    assert proxied.seen.count("UpdateTable") == 2
+    (made,) = {path.name for path in table.glob("metadata/*.metadata.json")} - before
+    late = {**held[0], "metadata_location": f"file://{table}/metadata/{made}"}
+    glue.update_table(DatabaseName="shop", TableInput={"Name": "orders", "Parameters": late})
+    run = Journal().open_run("iceberg://cloud/shop/orders")
+    assert run is not None
+    assert resume(run.id, open_table=open_table, settle_s=0).is_exact
+    assert "new" in tagged(glue)
 
 
 def test_tables_of_another_service_are_read_only(table: Path, proxied: Between) -> None:

@@ -268,8 +268,8 @@ class CatalogTable:
         raise self._unknown(conf, "the change", failed)
 
     def _is_refusal(self, error: Exception, place: TableLocation, found: Metadata) -> bool:
-        """Return whether the catalog said that it did not commit, and still names the metadata of before."""
-        if type(error).__name__ not in _REFUSALS:
+        """Return whether the catalog said that it did not commit, at once, and still names the metadata of before."""
+        if type(error).__name__ not in _REFUSALS or pyiceberg.was_repeated(error):
             return False
         try:
             return place.path(self.current()) == found.path

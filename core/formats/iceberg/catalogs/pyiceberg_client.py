@@ -261,11 +261,18 @@ def _swap_in_glue(client: Any, identifier: Identifier, is_current: Callable[[str
             SkipArchive=str(client.properties.get("glue.skip-archive", "true")).lower() == "true",
         )
     except glue.exceptions.ConcurrentModificationException as error:
-        if error.response["ResponseMetadata"].get("RetryAttempts"):  # what was sent before may have been made
+        if was_repeated(error):
             now = client._convert_glue_to_iceberg(glue.get_table(DatabaseName=database, Name=name)["Table"])
             if not _came_first(now, base, target):
                 raise
         raise _failed() from error
+
+
+def was_repeated(error: Any) -> bool:
+    """Return whether a request to Glue was repeated before this error: what was sent before may have been made, or may
+    still be."""
+    response = getattr(error, "response", None)
+    return isinstance(response, dict) and bool(response.get("ResponseMetadata", {}).get("RetryAttempts"))
 
 
 def _came_first(now: Any, base: str, target: str) -> bool:
