@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -23,9 +23,10 @@ from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import DIRECTORY, HINT, version_of
 from core.storage import presence
 from core.storage.size_limits import TABLE_METADATA
+from core.storage.store import Store
 
 _READ_AT_ONCE = 50
-_COMMIT_S = 2.0  # how long a commit gets to become current after its metadata file was seen
+_COMMIT_S = 2.0  # how long a commit gets to write its metadata file, and to become current
 
 
 def directories(place: TableLocation, found: Metadata) -> frozenset[str]:
@@ -118,52 +119,63 @@ def _others(place: TableLocation, found: Metadata) -> list[_Other]:
         return version is not None and own is not None and own <= version
 
     paths = [found.path, *(place.path(file) for _, file in found.metadata_log)]
-    outer = {path.rpartition("/")[0] for path in paths if ABSOLUTE.match(path)}
-    for directory in sorted({*directories(place, found), *outer}):
+    every = {path.rpartition("/")[0]: bool(ABSOLUTE.match(path)) for path in (*paths, f"{DIRECTORY}/{HINT}")}
+    for directory, is_outside in sorted(every.items()):
         store, below = place.opened(directory)
         names = [entry.name for entry in store.ls_if_there(below) if not entry.is_dir and is_metadata(entry.name)]
         names = sorted(name for name in names if name not in known and not is_older_version(name))
         joint = f"{below}/" if below else ""
-        for begin in range(0, len(names), _READ_AT_ONCE):
-            some = [f"{joint}{name}" for name in names[begin : begin + _READ_AT_ONCE]]
-            for path, content in store.read_many(some, TABLE_METADATA).items():
-                own = f"{directory}/{_name(path)}"
-                if (other := _parsed(own, content, place, found, is_inside=directory not in outer)) is not None:
-                    others.append(other)
+        own = {f"{joint}{name}": f"{directory}/{name}" if directory else name for name in names}
+        for path, other in _read(store, own):
+            if _is_this(path, other, place, found, is_inside=not is_outside):
+                others.append(_other(path, other))
     return others
 
 
-def _parsed(
-    path: str, content: bytes | SnapscopeError, place: TableLocation, found: Metadata, *, is_inside: bool
-) -> _Other | None:
-    """Return what is known of a metadata file; None if it is gone, or of a table elsewhere.
+def _read(store: Store, own: Mapping[str, str]) -> Iterator[tuple[str, Metadata]]:
+    """Yield the content of metadata files that still exist; those that are not whole yet get some time.
 
-    Raises `Unsupported` for that of another table that may have files here."""
-    if isinstance(content, NotFound):  # deleted since it was listed
-        return None
-    if isinstance(content, SnapscopeError):
-        raise content
-    try:
-        other = documents.parse(content, path)
-    except SnapscopeError as error:
-        raise Corrupt(
-            "A metadata file that the table does not name cannot be read, so it cannot be determined which files it "
-            "needs: {error}",
-            error=error.message,
-            path=path,
-            remedy="If nothing needs this file, delete it.",
-        ) from error
+    own: path in the store → the table's own path. Raises `Corrupt` if one cannot be read."""
+    waiting, ends = list(own), 0.0
+    while waiting:
+        errors = dict[str, SnapscopeError]()
+        for begin in range(0, len(waiting), _READ_AT_ONCE):
+            for path, content in store.read_many(waiting[begin : begin + _READ_AT_ONCE], TABLE_METADATA).items():
+                if isinstance(content, NotFound):  # deleted since it was listed
+                    continue
+                if isinstance(content, SnapscopeError):
+                    raise content
+                try:
+                    yield own[path], documents.parse(content, own[path])
+                except SnapscopeError as error:
+                    errors[path] = error
+        ends = ends or time.monotonic() + _COMMIT_S
+        if errors and time.monotonic() > ends:
+            path, why = next(iter(errors.items()))
+            raise Corrupt(
+                "A metadata file that the table does not name cannot be read, so it cannot be determined which files "
+                "it needs: {error}",
+                error=why.message,
+                path=own[path],
+                remedy="If nothing needs this file, delete it.",
+            ) from why
+        if waiting := list(errors):
+            time.sleep(presence.PAUSE_S)
+
+
+def _is_this(path: str, other: Metadata, place: TableLocation, found: Metadata, *, is_inside: bool) -> bool:
+    """Return whether metadata is of this table. Raises `Unsupported` for that of another that may have files here."""
     ids = [each.document.get("table-uuid") for each in (other, found)]
     is_here = place.path(f"{other.location}/x") == "x"
-    if not (ids[0] == ids[1] if None not in ids else is_here):
-        if not (is_here or is_inside):
-            return None
+    if ids[0] == ids[1] if None not in ids else is_here:
+        return True
+    if is_here or is_inside:
         raise Unsupported(
             "Beside this table's metadata is that of another table, so files that look orphaned may be its.",
             path=path,
             remedy="Delete orphans of such tables only after you have compared both tables' files.",
         )
-    return _other(path, other)
+    return False
 
 
 def _other(path: str, found: Metadata) -> _Other:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,10 @@ def test_metadata_that_may_hold_the_same_files_stops_the_search(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"format-version": 2}'])
-def test_metadata_that_cannot_be_read_stops_the_search(root: Path, content: bytes) -> None:
+def test_metadata_that_cannot_be_read_stops_the_search(
+    root: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(other_metadata, "_COMMIT_S", 0.0)
     path = f"metadata/{unique(42)}.metadata.json"
     (root / path).write_bytes(content)
     with pytest.raises(Corrupt) as told:
@@ -118,6 +122,27 @@ def test_a_commit_that_is_made_meanwhile_does_not_stop_the_search(root: Path, mo
 
     monkeypatch.setattr(other_metadata, "refuse", late)
     assert paths(planned(root)) == [LITTER["data"]]
+
+
+@pytest.mark.parametrize("is_made", [True, False])
+def test_metadata_that_is_being_written_does_not_stop_the_search(
+    root: Path, is_made: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some clients show a file on a local disk before it is whole; a failed commit takes it back."""
+    lost(root, LITTER["data"])
+    path = root / f"metadata/{unique(43)}.metadata.json"
+    whole = json.dumps(ground.document(root) | {"last-updated-ms": 1})
+    path.write_text(whole[:100])
+    paused: list[float] = []
+
+    def later(seconds: float) -> None:
+        paused.append(seconds)
+        path.write_text(whole) if is_made else path.unlink()
+
+    monkeypatch.setattr(time, "sleep", later)
+    found = paths(planned(root))
+    assert found == [LITTER["data"], *([f"metadata/{path.name}"] if is_made else [])]
+    assert len(paused) == 1
 
 
 # through a catalog ----------------------------------------------------------------------------------------------------
@@ -198,6 +223,19 @@ def test_newer_metadata_outside_the_table_stops_the_search(versions_of: Versions
     versions_of.on(current, **{"table-uuid": unique(99)})
     with pytest.raises(Unsupported, match="that of another table"):
         planned(NAME)
+
+
+def test_newer_metadata_in_the_tables_own_directory_stops_the_search(versions_of: Versions) -> None:
+    """With write.metadata.path = the location itself."""
+    versions_of.directory = versions_of.lake.root
+    current = versions_of.on(versions_of.first)
+    versions_of.go_to(current)
+    lost(versions_of.lake.root, LITTER["data"])
+    assert LITTER["data"] in paths(planned(NAME))
+    newer = versions_of.on(current)
+    with pytest.raises(Unsupported, match="newer than the table's current one") as told:
+        planned(NAME)
+    assert told.value.path == newer.rpartition("/")[2]
 
 
 def test_a_version_that_the_log_forgets_at_once_does_not_stop_the_search(
