@@ -41,6 +41,7 @@ _STATISTICS = (".stats", ".puffin", ".parquet", ".orc")
 _OF_TABLES = frozenset({DIRECTORY, "_delta_log", ".hoodie", "snapshot", "schema"})
 """Directories that only the directory of a table has."""
 _OTHER_FORMATS = ("_delta_log", ".hoodie")
+_OF_OTHERS = "part-"  # how the names begin of files that Spark and Flink write for tables of Hive, and Spark for Delta
 _AT_ONCE = 1_000  # directories whose entries are in memory together
 
 
@@ -133,7 +134,7 @@ class IcebergLister:
     def _kind(self, directory: str, name: str) -> ObjectKind | None:
         if directory in self.metadata and version_of(name) is not None:
             return None if self.oldest is None else ObjectKind.METADATA
-        if not _UNIQUE.search(name):
+        if not _UNIQUE.search(name) or name.startswith(_OF_OTHERS):
             return None
         if directory not in self.metadata:
             is_deletes = name.endswith(".puffin") or "-deletes" in name

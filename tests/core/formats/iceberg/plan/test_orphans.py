@@ -91,6 +91,7 @@ def test_what_is_young_oddly_named_hidden_or_elsewhere_stays(root: Path) -> None
     lost(root, LITTER["manifest"], is_young=True)
     for odd in ("data/part-00000.parquet", f"data/{unique(20)}.csv", "README.md", "metadata/notes.avro"):
         lost(root, odd)
+    lost(root, f"dt=1/part-00000-{unique(26)}.c000.snappy.parquet")  # of a table of Hive at the same place
     lost(root, f"metadata/{'0' * 32}-{'1' * 32}-00000-0-1-00001.avro")  # Flink's, which its checkpoints may name
     for hidden in ("data/_temporary/x", "data/.x", ".trash/x"):
         lost(root, f"{hidden}-{unique(21)}.parquet")
@@ -98,7 +99,7 @@ def test_what_is_young_oddly_named_hidden_or_elsewhere_stays(root: Path) -> None
     lost(root, f"data/_dt=1/{unique(25)}.parquet")
     plan = planned(root)
     assert paths(plan) == [f"data/_dt=1/{unique(25)}.parquet"]
-    assert stays(plan) == {"may-be-committed": 2, "odd-names": 5}
+    assert stays(plan) == {"may-be-committed": 2, "odd-names": 6}
     (others,) = (each.values for each in plan.warnings if each.code.name == "others-stay")
     assert others == {"count": 1, "named": "backup"}
 
@@ -165,7 +166,7 @@ def test_a_table_whose_files_may_be_shared_is_not_searched(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("sign", "file"),
     [
-        ("_delta_log/00000000000000000000.json", f"part-00000-{unique(32)}-c000.snappy.parquet"),
+        ("_delta_log/00000000000000000000.json", f"dt=1/{unique(32)}.c000.snappy.parquet"),
         (".hoodie/hoodie.properties", f"dt=1/{unique(33)}-0_0-1-2_20260101.parquet"),
         ("schema/schema-0", f"dt=1/bucket-0/data-{unique(34)}-0.parquet"),
     ],
