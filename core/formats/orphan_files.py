@@ -42,13 +42,17 @@ def judged(store: Store, files: Sequence[Found], older_than_ms: int, is_place: C
             return _AGELESS
         return _YOUNG if entry.modified_s * 1000 >= older_than_ms else None
 
-    # no manifest and no plan can name others, and no request can delete them
-    is_named = [urls.is_text(path) and store.addresses(path) for path, _, _ in files]
-    text = [each for each, named in zip(files, is_named, strict=True) if named]
+    are_named = [is_named(store, path) for path, _, _ in files]
+    text = [each for each, named in zip(files, are_named, strict=True) if named]
     rows = [(path, kind and kind.value, entry.size or 0, stays(path, entry, kind)) for path, entry, kind in text]
     columns = [pa.array([row[index] for row in rows], column.type) for index, column in enumerate(LISTED)]
-    odd = [path for (path, _, _), named in zip(files, is_named, strict=True) if not named]
+    odd = [path for (path, _, _), named in zip(files, are_named, strict=True) if not named]
     return Listed(pa.Table.from_arrays(columns, schema=LISTED), tuple(odd))
+
+
+def is_named(store: Store, path: str) -> bool:
+    """Return whether manifests and plans can name a path, and a request can reach exactly it."""
+    return urls.is_text(path) and not urls.climbs(path) and store.addresses(path)
 
 
 def told_of(store: Store, found: Unheld) -> tuple[pa.Table, list[Reason]]:

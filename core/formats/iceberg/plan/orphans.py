@@ -64,7 +64,8 @@ def searched(
     other_metadata.refuse(place, found, current)
     written, outer = _written(place, found)
     starts = {each.partition("/")[0] for each in (DATA, *metadata, *written)}
-    top = [entry.name for entry in store.ls() if entry.is_dir and not _is_hidden(entry.name)]
+    shown = [entry.name for entry in store.ls() if entry.is_dir and not _is_hidden(entry.name)]
+    top = [name for name in shown if orphan_files.is_named(store, name)]
     mine = [name for name in top if name in starts or "=" in name or "" in starts]
     lister = IcebergLister(
         store, metadata, other_metadata.named(place, found), _oldest_version(store, found), change.older_than_ms
@@ -107,7 +108,7 @@ class IcebergLister:
         """List these directories alone; return what is in them, and the directories below."""
         found, below = list[Listed](), list[str]()
         for begin in range(0, len(directories), _AT_ONCE):
-            files, tables = list[Found](), list[str]()
+            files, tables, odd = list[Found](), list[str](), list[str]()
             some = directories[begin : begin + _AT_ONCE]
             links = listings.links(self.store, some)
             for directory, entries in listings.of(self.store, [each for each in some if each not in links]).items():
@@ -115,11 +116,14 @@ class IcebergLister:
                     tables.append(directory)  # its content belongs to that table
                     continue
                 shown = [(_joined(directory, each.name), each) for each in entries if not _is_hidden(each.name)]
-                below += [path for path, each in shown if each.is_dir]
+                inner = [path for path, each in shown if each.is_dir]
+                below += [path for path in inner if orphan_files.is_named(self.store, path)]
+                odd += [path for path in inner if not orphan_files.is_named(self.store, path)]
                 plain = [(path, each) for path, each in shown if not each.is_dir and not self._is_needed(each.name)]
                 files += [(path, each, self._kind(directory, each.name)) for path, each in plain]
             listed = orphan_files.judged(self.store, files, self.older_than_ms, bool)
-            found.append(dataclasses.replace(listed, tables=tuple(tables), others=tuple(links)))
+            odd += listed.odd
+            found.append(dataclasses.replace(listed, odd=tuple(odd), tables=tuple(tables), others=tuple(links)))
         return Listed.together(found), below
 
     def _is_table(self, directory: str, entries: Sequence[DirectoryEntry]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import shutil
@@ -113,6 +114,23 @@ def test_tables_inside_are_not_entered(root: Path, sign: str) -> None:
     assert paths(plan) == []
     (tables,) = (each.values for each in plan.warnings if each.code.name == "tables-stay")
     assert tables["count"] == 3
+
+
+def test_names_that_no_plan_can_have_do_not_stop_the_search(root: Path) -> None:
+    """Iceberg escapes what it makes directories of, but anything may be there."""
+    good = [f"data/k={name}/{unique(27)}.parquet" for name in ("a b", "a%20b", "a\nb", "ä", "a#b", "a?b", "..x")]
+    for path in (*good, f"data/k=a\\b/{unique(28)}.parquet", f"data/x\\{unique(28)}.parquet"):
+        lost(root, path)
+    lost(root, f"k=a\\b/{unique(28)}.parquet")
+    undecodable = root / "data" / os.fsdecode(b"k=\xff")
+    undecodable.mkdir()
+    (undecodable / f"{unique(28)}.parquet").touch()
+    plan = planned(root)
+    assert paths(plan) == sorted(good)
+    (odd,) = (each.values for each in plan.warnings if each.code.name == "no-text-stays")
+    assert odd["count"] == 4
+    assert "others-stay" not in code_names(plan.warnings)
+    assert apply(open_table(str(root)), plan, settle_s=0).is_exact
 
 
 def test_links_to_directories_are_not_entered(root: Path, tmp_path: Path) -> None:
