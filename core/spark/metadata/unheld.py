@@ -88,13 +88,16 @@ def sorted_out(
             kept.callback(forget, held)
             return held
 
-        units = pa.table([pa.array(directories, pa.string())], ["directory"])
-        listed = keep(tasks.divided(spark, units, [1] * len(units)).mapInArrow(_lists(lister, parts), TYPE))
         given = [row_of(-1, Kind.NONE, b""), *_shares(Kind.LISTED, seen.files, parts)]
-        had = spark.createDataFrame(pa.Table.from_batches(given))
         some = made.where(F.col("kind").isin(Kind.MARK, Kind.OBJECTS, Kind.HELD))
-        told = [PICKLED.loads(content) for content in collected(listed.where(F.col("kind") == Kind.GONE))]
-        shares = some.mapInArrow(_held(existing, parts), TYPE).unionByName(listed).unionByName(had)
+        shares = some.mapInArrow(_held(existing, parts), TYPE)
+        shares = shares.unionByName(spark.createDataFrame(pa.Table.from_batches(given)))
+        told = list[Listed]()
+        if directories:  # a client of Spark Connect cannot send none
+            units = pa.table([pa.array(directories, pa.string())], ["directory"])
+            listed = keep(tasks.divided(spark, units, [1] * len(units)).mapInArrow(_lists(lister, parts), TYPE))
+            told = [PICKLED.loads(content) for content in collected(listed.where(F.col("kind") == Kind.GONE))]
+            shares = shares.unionByName(listed)
         judged = keep(shares.where(F.col("part") >= 0).repartitionById(parts, F.col("part")).mapInArrow(_judge, TYPE))
         stays, count = Counter[str](), 0
         sums = collected(judged.where(F.col("kind") == Kind.SUMS))
