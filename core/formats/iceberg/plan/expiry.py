@@ -157,15 +157,16 @@ def _plan(
         for position, holder in enumerate(history.holders)
         if not after[position]
     ]
-    fewer = _fewer_than_said(history, after)
-    if fewer and isinstance(change, CleanOrphans):
-        raise Corrupt(
-            "{why} What they do not list would look orphaned.",
-            why=fewer[0],
-            path=heads.location,
-            remedy="Use the engine's own remove_orphan_files if these counts are known to be wrong.",
-        )
-    if len(found.frees) or found.foreign:
+    is_search = isinstance(change, CleanOrphans)
+    if is_search or len(found.frees) or found.foreign:
+        fewer = _fewer_than_said(history, after)
+        if is_search and fewer:
+            raise Corrupt(
+                "{why} What they do not list would look orphaned.",
+                why=fewer[0],
+                path=heads.location,
+                remedy="Use the engine's own remove_orphan_files if these counts are known to be wrong.",
+            )
         warnings += fewer
     if (removes or leaves) and (old := retention.old_metadata(heads)):
         warnings.append(
