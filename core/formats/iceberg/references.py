@@ -122,15 +122,19 @@ def _hint(store: Store) -> bytes | None:
 
 def hinted_version(store: Store) -> int | None:
     """Return the version that the hint of a Hadoop table names; None without a valid one."""
-    first = (_hint(store) or b"").decode("utf-8", "replace").split("\n")[0].rstrip("\r")
+    first = _first_line(_hint(store) or b"")
     return int(first) if _VERSION.fullmatch(first) else None
+
+
+def _first_line(hint: bytes) -> str:
+    return hint.decode("utf-8", "replace").split("\n")[0].rstrip("\r")
 
 
 def _hinted(hint: bytes | None, hadoop: Mapping[int, str]) -> tuple[int, tuple[Problem, ...]]:
     listed = max(hadoop)
     found: str = told("no file")
     if hint is not None:
-        first = hint.decode("utf-8", "replace").split("\n")[0].rstrip("\r")
+        first = _first_line(hint)
         if _VERSION.fullmatch(first):
             return int(first), ()
         found = f"{first[:40]!r}"

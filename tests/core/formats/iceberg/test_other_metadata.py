@@ -13,6 +13,8 @@ import pytest
 from core.errors import Corrupt, Unsupported
 from core.execution.apply import apply
 from core.formats.iceberg import other_metadata, references
+from core.formats.iceberg.file_paths import TableLocation
+from core.formats.iceberg.metadata import Metadata
 from core.table import open_table
 from tests.support.execution import iceberg_ground as ground
 from tests.support.formats.iceberg.orphans import LITTER, lost, paths, planned, unique
@@ -116,9 +118,9 @@ def test_a_commit_that_is_made_meanwhile_does_not_stop_the_search(root: Path, mo
     lost(root, LITTER["data"])
     refuse = other_metadata.refuse
 
-    def late(*given: object) -> None:
+    def late(place: TableLocation, found: Metadata, current: Callable[[], Metadata]) -> None:
         ground.commit(root, newer)
-        refuse(*given)  # type: ignore[arg-type]
+        refuse(place, found, current)
 
     monkeypatch.setattr(other_metadata, "refuse", late)
     assert paths(planned(root)) == [LITTER["data"]]
