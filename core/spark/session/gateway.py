@@ -164,11 +164,6 @@ def _check_settings(jvm: Any, settings: Iterable[tuple[str, str]]) -> None:
             conf.setConfString(name, value)
 
 
-def scala_object(package: Any, name: str) -> Any:
-    """The instance of a Scala object in a package of the JVM."""
-    return getattr(getattr(package, f"{name}$"), "MODULE$")
-
-
 def end(process: subprocess.Popen[bytes], patience_s: float = PATIENCE_S) -> None:
     """End the JVM and make pyspark forget it, so that another can be started.
 

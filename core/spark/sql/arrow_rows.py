@@ -17,8 +17,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.util import local_connect_and_auth
 
 from core.errors import Corrupt, Invalid
-from core.spark.session import connect
-from core.spark.session.gateway import scala_object
+from core.spark.session import compiled, connect
 from core.spark.sql import variant_texts
 
 _UNKNOWN = "UNKNOWN_PRIMITIVE_TYPE_IN_VARIANT"  # types that Spark cannot turn into text yet
@@ -29,6 +28,25 @@ _BOUNDS = (
 )
 _BATCH_ROWS = 10_000
 _BATCH_BYTES = 16 << 20  # of one message from the JVM, estimated
+_SOURCE = """
+import org.apache.spark.api.python.PythonRDD;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.arrow.ArrowConverters$;
+
+public final class SnapscopeRows {
+  public Object[] served(Dataset sent, String zone, int rows, int bytes) {
+    SparkSession.setActiveSession(sent.sparkSession());
+    InternalRow[] found = sent.queryExecution().executedPlan().executeCollect();
+    scala.collection.Iterator all = scala.collection.immutable.ArraySeq.unsafeWrapArray(found).iterator();
+    Object[] served = PythonRDD.serveIterator(
+      ArrowConverters$.MODULE$.toBatchWithSchemaIterator(all, sent.schema(), rows, bytes, zone, true, false),
+      "rows of a query");
+    return new Object[] {Integer.valueOf(found.length), served[0], served[1], served[2]};
+  }
+}
+"""
 
 
 def first_rows(frame: DataFrame, most: int) -> pa.Table:
@@ -91,12 +109,12 @@ def _rows(
 ) -> pa.Table:
     names = frame.columns
     plain: Any = frame.toDF(*(f"c{position}" for position in range(len(names))))
-    columns = [
-        plain[field.name] if kind == field.dataType else plain[field.name].cast(kind)
-        for at, field in enumerate(plain.schema)
-        for kind in [types.StringType() if at in as_text else shown(field.dataType)]
-    ]
-    sent = plain.select(*(column.alias(f"c{position}") for position, column in enumerate(columns))).limit(most)
+    kinds = [types.StringType() if at in as_text else shown(field.dataType) for at, field in enumerate(plain.schema)]
+    if kinds != [field.dataType for field in plain.schema]:
+        plain = plain.select(
+            *(plain[name].cast(kind).alias(name) for name, kind in zip(plain.columns, kinds, strict=True))
+        )
+    sent = plain.limit(most)
     schema = to_arrow_schema(sent.schema, error_on_duplicated_field_names_in_struct=True)
     table = pa.concat_tables([schema.empty_table(), *_collected(sent, schema)])
     for position, field in enumerate(sent.schema):
@@ -109,29 +127,21 @@ def _collected(sent: DataFrame, schema: pa.Schema) -> list[pa.Table]:
     """The rows as Arrow tables of that schema."""
     if connect.is_remote(sent.sparkSession):
         return [_typed(sent.toArrow(), schema)]
-    rows: Any = sent
-    session: Any = sent.sparkSession
-    jvm = session._jvm
     # filters are made for files only now, by the settings of the thread's session: without one, by Spark's defaults
-    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
-    rows = rows._jdf.queryExecution().executedPlan().executeCollect()
-    converters = scala_object(jvm.org.apache.spark.sql.execution.arrow, "ArrowConverters")
-    iterator = scala_object(jvm.scala.collection.immutable, "ArraySeq").unsafeWrapArray(rows).iterator()
+    made: Any = sent
     zone = sent.sparkSession.conf.get("spark.sql.session.timeZone")
-    batches = converters.toBatchWithSchemaIterator(
-        iterator, sent._jdf.schema(), _BATCH_ROWS, _BATCH_BYTES, zone, True, False
-    )
-    found = [_typed(pa.ipc.open_stream(each).read_all(), schema) for each in _served(jvm, batches)]
-    if (read := sum(each.num_rows for each in found)) != (known := len(rows)):
+    server = compiled.instance(sent.sparkSession, "SnapscopeRows", _SOURCE)
+    known, address, secret, handler = server.served(made._jdf, zone, _BATCH_ROWS, _BATCH_BYTES)
+    found = [_typed(pa.ipc.open_stream(each).read_all(), schema) for each in _received(address, secret, handler)]
+    if (read := sum(each.num_rows for each in found)) != known:
         raise Corrupt(
             "Spark sent {read} of {known} rows of its answer.", read=read, known=known, remedy="Run it again."
         )
     return found
 
 
-def _served(jvm: Any, batches: Any) -> list[bytes]:
-    """The byte arrays of an iterator in the JVM, through a socket: Py4J takes 60 ns for each byte that it returns."""
-    address, secret, server = jvm.org.apache.spark.api.python.PythonRDD.serveIterator(batches, "rows of a query")
+def _received(address: Any, secret: str, server: Any) -> list[bytes]:
+    """The batches that the JVM serves at a socket: Py4J takes 60 ns for each byte that it returns."""
     try:
         file, socket = local_connect_and_auth(address, secret)
     except Exception:

@@ -5,17 +5,17 @@ Invariant: every product in a plan is written with its class and all its element
 
 A node is `{"is": class name, "of": [elements]}`; sequences are lists, None stays None, numbers and strings stay
 themselves, and any other value is a node with its text as the only element. Walking a plan object by object through
-py4j costs half a millisecond per step, seconds for a long IN list. So a small class does it in the JVM, compiled by
-Janino, which Spark ships for its generated code.
+py4j takes half a millisecond per step, seconds for a long IN list. So a small class does it in the JVM.
 """
 
 from __future__ import annotations
 
 import json
-import threading
 from typing import Any
 
 from pyspark.sql import SparkSession
+
+from core.spark.session import compiled
 
 MOST_NODES = 200_000
 DEEPEST = 300  # levels; JSON and Python's stack support twice as many
@@ -98,9 +98,9 @@ public final class SnapscopePlanReader implements java.util.function.BiFunction 
   }
 }
 """
-
-_lock = threading.Lock()
-_made: tuple[Any, Any] | None = None
+_LIMITS = {"MOST_NODES": MOST_NODES, "DEEPEST": DEEPEST, "TOO_LARGE": TOO_LARGE, "TOO_DEEP": TOO_DEEP}
+for _name, _value in _LIMITS.items():
+    _SOURCE = _SOURCE.replace(_name, str(_value))
 
 
 def read(session: SparkSession, plan: Any, *, analyzed: bool) -> Any:
@@ -108,28 +108,9 @@ def read(session: SparkSession, plan: Any, *, analyzed: bool) -> Any:
 
     Raises Py4JError containing TOO_LARGE or TOO_DEEP, RecursionError if the stack is too small.
     """
-    return json.loads(_reader(session).apply(plan, analyzed))
+    return json.loads(compiled.instance(session, "SnapscopePlanReader", _SOURCE).apply(plan, analyzed))
 
 
 def is_a(node: Any, short: str) -> bool:
     """Whether a value is a node of the class `short`, relative to Spark's catalyst package."""
     return isinstance(node, dict) and node["is"] == CATALYST + short
-
-
-def _reader(session: SparkSession) -> Any:
-    """The compiled class in this session's JVM; created once (0.3 s)."""
-    global _made
-    jvm: Any = session._jvm
-    with _lock:
-        if _made is None or _made[0] is not jvm:
-            source = _SOURCE
-            for name in ("MOST_NODES", "DEEPEST", "TOO_LARGE", "TOO_DEEP"):
-                source = source.replace(name, str(globals()[name]))
-            compiler = jvm.org.codehaus.janino.SimpleCompiler()
-            compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
-            compiler.cook(source)
-            gateway: Any = session.sparkContext._gateway
-            made = compiler.getClassLoader().loadClass("SnapscopePlanReader")
-            constructor = made.getDeclaredConstructor(gateway.new_array(jvm.java.lang.Class, 0))
-            _made = (jvm, constructor.newInstance(gateway.new_array(jvm.java.lang.Object, 0)))
-        return _made[1]

@@ -19,11 +19,11 @@ from pyspark.sql import functions as F
 
 from core.formats.iceberg import types
 from core.formats.iceberg.types import IcebergField, IcebergType
+from core.spark.read import relations
 from core.spark.read.iceberg import files as iceberg_files
 from core.spark.read.iceberg import footers
 from core.spark.read.iceberg.columns import differs
 from core.spark.read.iceberg.scan import IcebergScan
-from core.spark.read.paimon import frames as read
 from core.spark.read.paimon.merge_on_read import bytes_of
 from core.spark.read.reader import Rows
 from core.spark.session.divided import divided
@@ -111,7 +111,8 @@ def _task(
 def _native(spark: SparkSession, of: IcebergScan) -> DataFrame:
     shown = [each for each in of.columns if each.refusal is None]
     schema = json.dumps({"type": "struct", "fields": [_field(each) for each in shown]})
-    frame = read.parquet_by_ids(spark, schema, [iceberg_files.local(of.place, path) for path, _ in of.native])
+    spark.conf.set("spark.sql.parquet.fieldId.read.enabled", "true")
+    frame = relations.over(spark, "parquet", schema, [iceberg_files.local(of.place, path) for path, _ in of.native])
     return frame.select(
         *(
             F.col(_NAME.format(each.id)).cast(types.spark(each.type)).alias(each.name) if each.refusal is None

@@ -20,24 +20,20 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
+from core.errors import Corrupt, SnapscopeError, Unsupported
 from core.formats.paimon import binary_row, schema_evolution, types
 from core.formats.paimon.schema_evolution import Origin
 from core.formats.paimon.types import PaimonType, parse
 from core.formats.paimon.ways_out import OWN_ENGINE
 from core.messages import told
 from core.model.references import Field, Schema
+from core.spark.read import relations
 from core.spark.read.paimon import arrow_files, data_evolution, jvm_types, python_files, shredded_maps, unread_options
-from core.spark.session.gateway import scala_object
 from core.spark.session.session import is_connect
 from core.storage.store import Store
 
 _PARTITION = "__partition_{}"  # names inside the relation; no table column can collide with what it selects
-_NATIVE = {
-    "parquet": "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat",
-    "orc": "org.apache.spark.sql.execution.datasources.orc.OrcFileFormat",
-}
-_READ_OPTIONS = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}  # Paimon's calendar is proleptic
+_NATIVE = ("parquet", "orc")
 _NEEDS_MERGING = told("Its rows must be merged by key, and this reads files as they are.")
 _DELETED = "deletion-vectors.enabled"
 _KIND = Field(-1, "_VALUE_KIND", "TINYINT")
@@ -211,67 +207,17 @@ def _native(
     places: Sequence[tuple[str, tuple[Any, ...]]],
 ) -> DataFrame:
     """One relation over these files: data columns by their name in the file, partition columns by number."""
-    jvm: Any = spark._jvm
-    sources = jvm.org.apache.spark.sql.execution.datasources
-    partition_schema, rows = _partition_rows(spark, keys, [values for _, values in places])
-    listed = jvm.java.util.ArrayList()
-    if keys:
-        for row, directory in zip(rows, _hadoop_paths(jvm, [directory for directory, _ in places]), strict=True):
-            listed.add(sources.PartitionPath(row, directory))
-    spec = sources.PartitionSpec(partition_schema, jvm.PythonUtils.toSeq(listed))
-    return _relation(spark, form, paths, _struct(jvm, _ddl(fields)), spec)
-
-
-def parquet_by_ids(spark: SparkSession, schema: str, paths: Sequence[str]) -> DataFrame:
-    """Local Parquet files with the columns of `schema`, Spark's JSON, in which each field has its `parquet.field.id`.
-
-    Switches the session to reading by field id.
-    """
-    spark.conf.set("spark.sql.parquet.fieldId.read.enabled", "true")
-    jvm: Any = spark._jvm
-    empty = jvm.org.apache.spark.sql.execution.datasources.PartitionSpec.emptySpec()
-    return _relation(spark, "parquet", paths, jvm.org.apache.spark.sql.types.DataType.fromJson(schema), empty)
-
-
-def _relation(spark: SparkSession, form: str, paths: Sequence[str], schema: Any, spec: Any) -> DataFrame:
-    """A relation over exactly these files and partitions: no glob, no partition inferred from a name."""
-    jvm: Any = spark._jvm
-    session: Any = spark._jsparkSession
-    sources = jvm.org.apache.spark.sql.execution.datasources
-    nothing = jvm.scala.Option.empty()
-    index = sources.InMemoryFileIndex(
-        session,
-        scala_object(jvm.scala.collection.immutable, "ArraySeq").unsafeWrapArray(_hadoop_paths(jvm, paths)),
-        jvm.PythonUtils.toScalaMap(_READ_OPTIONS),
-        nothing,
-        scala_object(sources, "NoopCache"),
-        jvm.scala.Some(spec),
-        nothing,
-    )
-    _check_found(index, paths)
-    relation = sources.HadoopFsRelation(
-        index,
-        spec.partitionColumns(),
-        schema,
-        nothing,
-        _class(jvm, _NATIVE[form])(),
-        jvm.PythonUtils.toScalaMap(_READ_OPTIONS),
-        session,
-    )
-    return DataFrame(session.baseRelationToDataFrame(relation), spark)
-
-
-def _partition_rows(
-    spark: SparkSession, keys: Sequence[PaimonType], values: Sequence[tuple[Any, ...]]
-) -> tuple[Any, Any]:
-    """The partition columns' schema and Spark's internal rows of their values, created in one call."""
-    jvm: Any = spark._jvm
     if not keys:
-        return _struct(jvm, ""), []
-    table = partition_table(keys, values)
-    made: Any = spark.createDataFrame(table)
-    schema = _struct(jvm, ", ".join(f"{_PARTITION.format(at)} {types.spark(of)}" for at, of in enumerate(keys)))
-    return schema, made._jdf.queryExecution().executedPlan().executeCollect()
+        return relations.over(spark, form, _ddl(fields), paths)
+    return relations.over(
+        spark,
+        form,
+        _ddl(fields),
+        paths,
+        partition=", ".join(f"{_PARTITION.format(at)} {types.spark(of)}" for at, of in enumerate(keys)),
+        values=spark.createDataFrame(partition_table(keys, [values for _, values in places])),
+        directories=[directory for directory, _ in places],
+    )
 
 
 def partition_table(keys: Sequence[PaimonType], values: Sequence[tuple[Any, ...]]) -> pa.Table:
@@ -283,47 +229,6 @@ def partition_table(keys: Sequence[PaimonType], values: Sequence[tuple[Any, ...]
             for at, (of, column) in enumerate(zip(keys, columns, strict=True))
         }
     )
-
-
-def _hadoop_paths(jvm: Any, paths: Sequence[str]) -> Any:
-    """A Java array of Hadoop paths, taken literally, in a few calls however many there are."""
-    uris = "\n".join(f"file://{path}" for path in paths)
-    if uris.count("\n") != len(paths) - 1:
-        raise Unsupported(
-            "A data file's path contains a line break.",
-            path=next(path for path in paths if "\n" in path),
-            remedy=OWN_ENGINE,
-        )
-    return jvm.org.apache.hadoop.util.StringUtils.stringToPath(jvm.java.util.regex.Pattern.compile("\n").split(uris))
-
-
-def _check_found(index: Any, paths: Sequence[str]) -> None:
-    """Check that Spark found all files: it skips names that it considers hidden, and may skip missing files."""
-    if index.allFiles().size() == len(set(paths)):
-        return
-    import os
-
-    for path in paths:
-        try:
-            os.stat(path)
-        except FileNotFoundError as error:
-            raise NotFound(
-                "A data file that the table refers to does not exist.",
-                path=path,
-                remedy="This snapshot or tag cannot be read in full; choose another one.",
-            ) from error
-    raise Unsupported(
-        "Spark treats a data file as hidden because of its name and would skip it.", path=paths[0], remedy=OWN_ENGINE
-    )
-
-
-def _struct(jvm: Any, ddl: str) -> Any:
-    struct = jvm.org.apache.spark.sql.types.StructType
-    return struct.fromDDL(ddl) if ddl else struct()
-
-
-def _class(jvm: Any, name: str) -> Any:
-    return reduce(getattr, name.split("."), jvm)
 
 
 # columns ----------------------------------------------------------------------------------------------------------
