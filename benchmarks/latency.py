@@ -241,7 +241,7 @@ def in_process(environment: Mapping[str, str], work: Callable[..., object], *giv
 def _child(answers: Connection, environment: Mapping[str, str], work: Callable[..., object], given: Any) -> None:
     os.environ.update(environment)
     import obstore.store
-    import s3fs  # type: ignore[import-untyped]
+    import s3fs
 
     import core.formats.paimon.format
     import core.table

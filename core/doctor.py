@@ -269,6 +269,8 @@ def _place(place: str) -> Iterator[Finding]:
         told("creates a file only if its name is free") if promised.creates
         else told("cannot create a file only if its name is free: its references are not changed here"),
         *([told("tested before each change")] if promised.tests else []),
+        told("replaces and deletes a reference only if it is unchanged, unless its server ignores that")
+        if promised.compares else told("reads a reference just before it replaces or deletes it"),
         told("lists a new file at once") if promised.lists else told("may list a new file late"),
         told("deleted versions: {versions}", versions=versions[store.keeps_versions()]),
     ]  # fmt: skip

@@ -227,7 +227,7 @@ def _delete(
                 swept.problems.append(codes.FILE_NOT_DELETED(path=path, error=str(error)))
 
     if not cancelled():
-        together = store.delete_together(waiting)
+        together = store.delete_together(dict.fromkeys(waiting))
         swept.deleted += together.difference(gone_before)
         swept.kept_back += [(path, codes.GONE_ALREADY()) for path in together.intersection(gone_before)]
         waiting = [path for path in waiting if path not in together]

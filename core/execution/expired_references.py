@@ -145,7 +145,7 @@ def _together(references: References, batch: Sequence[DeleteIfEqual]) -> None:
     """Read a batch, and delete by one request what has the planned bytes."""
     found = found_in(references, batch)
     ready = [each for each in batch if references.may_delete(each, found[each.path])]
-    done = references.store.delete_together([each.path for each in ready])
+    done = references.store.delete_together({each.path: found[each.path] for each in ready})
     references.deleted += [each.path for each in ready if each.path in done]
     left = [each for each in ready if each.path not in done]
     _one_by_one(references, left)

@@ -103,11 +103,7 @@ class References:
         if self.is_built_on or self.is_idle:
             return
         if read_or_none(self.table, effect.path) != effect.content:
-            raise Lost(
-                told("Another writer changed {path} after it was read.", path=effect.path),
-                path=effect.path,
-                remedy=told("Make a new plan."),
-            )
+            raise _anothers(effect.path, "Make a new plan.", Lost)
 
     def _put(self, effect: PutIfAbsent) -> None:
         if effect.instead_of is not None:
@@ -116,10 +112,8 @@ class References:
             if publish.publish(self.store, effect.path, effect.content):
                 self.created.append(effect.path)
             elif read_if_there(self.table, effect.path) != effect.content:
-                raise Conflict(
-                    told("{path} already exists with other content; nothing was deleted.", path=effect.path),
-                    path=effect.path,
-                )
+                said = told("{path} already exists with other content; nothing was deleted.", path=effect.path)
+                raise Conflict(said, path=effect.path)
             return
         now = None if self.is_first else read_or_none(self.table, effect.path)
         if now is None:
@@ -133,18 +127,28 @@ class References:
         if now == effect.before:
             if (last := RequireNewest(effect.path)) in self.effects:
                 self._refuse_late(last)
-            self.store.put(effect.path, effect.after)
-            (self.created if effect.is_alone else self.replaced).append(effect.path)
-        elif now != effect.after and not (effect.is_alone and not self.is_first):
+            try:
+                self.store.put(effect.path, effect.after, now)
+                (self.created if effect.is_alone else self.replaced).append(effect.path)
+                return
+            except Conflict:
+                now = read_or_none(self.table, effect.path)
+        if now != effect.after and (now == effect.before or self.is_first or not effect.is_alone):
             raise _anothers(effect.path, "Plan again." if self.is_first and effect.is_alone else "Undo this run.")
 
     def delete(self, effect: DeleteIfEqual) -> None:
         if effect.path in self.spares:
             return
         read = read_or_none if effect.while_planned else read_if_there  # a missed one is planned again later
-        if not self.may_delete(effect, read(self.table, effect.path)):
+        if not self.may_delete(effect, now := read(self.table, effect.path)):
             return
-        if self.store.delete(effect.path):
+        try:
+            is_deleted = self.store.delete(effect.path, now)
+        except Conflict:
+            if self.may_delete(effect, read(self.table, effect.path)):
+                raise  # another writer has written the same bytes again
+            return
+        if is_deleted:
             self.deleted.append(effect.path)
         elif presence.stays(self.store, effect.path, effect.content):
             raise Corrupt(
@@ -197,10 +201,7 @@ class References:
     # undo -----------------------------------------------------------------------------------------------------------
 
     def to_undo(self) -> list[Found]:
-        """The effects to undo, last one first, with the current bytes.
-
-        Raises `Conflict` if others have changed them since.
-        """
+        """The effects to undo, last one first, with the current bytes. Raises `Conflict` if others have changed any."""
         newest = [each for each in self.effects if isinstance(each, RequireNewest)]
         late = next((path for each in newest if (path := self._late(each))), None)
         own = self.of_references
@@ -280,7 +281,7 @@ class References:
             if was is not None and now is None:
                 self.store.create(each.path, was)  # Conflict if the name was taken: nothing is overwritten
             else:
-                _set(self.store, each.path, was)
+                _set(self.store, each.path, was, now)
         hints = [each.path for each in self.effects if isinstance(each, SetHint | RepairHint | RaiseHint)]
         for path in dict.fromkeys(hints):
             publish.repair_hint(self.store, path)
@@ -351,8 +352,8 @@ def _is_beyond(path: str, late: str) -> bool:
     return directory == beside and int(number) >= int(least)
 
 
-def _anothers(path: str, remedy: str) -> Conflict:
-    return Conflict(told("Another writer changed {path} after it was read.", path=path), path=path, remedy=remedy)
+def _anothers(path: str, remedy: str, kind: type[Conflict] = Conflict) -> Conflict:
+    return kind(told("Another writer changed {path} after it was read.", path=path), path=path, remedy=remedy)
 
 
 def _moved_on(path: str, said: str) -> Conflict:
@@ -360,22 +361,19 @@ def _moved_on(path: str, said: str) -> Conflict:
 
     Restored after a rollback, old snapshots would become the newest; after another's expiry, they would leave a gap.
     """
-    return Conflict(
-        told(
-            "{path} {said}: someone has rolled back or expired since, so nothing was restored.",
-            path=path,
-            said=said,
-        ),
-        path=path,
-        remedy="Resume the run instead.",
-    )
+    why = "{path} {said}: someone has rolled back or expired since, so nothing was restored."
+    return Conflict(told(why, path=path, said=said), path=path, remedy="Resume the run instead.")
 
 
-def _set(store: Store, path: str, content: bytes | None) -> None:
-    if content is None:
-        store.delete(path)
-    else:
-        store.put(path, content)
+def _set(store: Store, path: str, content: bytes | None, now: bytes | None = None) -> None:
+    """Write a file, None: delete it. Raises `Conflict` if another writer changed it after `now` was read."""
+    try:
+        if content is None:
+            store.delete(path, now)
+        else:
+            store.put(path, content, now)
+    except Conflict as error:
+        raise _anothers(path, "Resume the run instead.") from error
 
 
 def _clear(store: Store, directory: str) -> None:

@@ -1,26 +1,39 @@
-"""What each kind of store promises, what it says of an absent directory, and creating an object only if nothing has its
-name.
+"""What each kind of store promises, what it says of an absent directory, creating an object only if nothing has its
+name, and replacing or deleting one only if nobody has changed it.
 
 Invariant: a promise that a server of that kind may break is tested on the server itself (`probe`) before a change
-relies on it: some servers accept the condition of a request and ignore it.
+relies on it: some servers accept the condition of a request and ignore it. No change relies on the last two promises:
+the object is always read just before.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import fsspec
 import fsspec.asyn
 
-from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
+from core.errors import Conflict, Corrupt, NotFound, SnapscopeError, Unsupported
 from core.messages import both, told
-from core.storage import by_renaming
-from core.storage.file_systems import described, no_listing, unreadable, unwritable
+from core.storage import by_renaming, file_systems
+from core.storage.file_systems import (
+    Versioned,
+    described,
+    no_listing,
+    protocol_of,
+    remote,
+    unreadable,
+    unwritable,
+    version_of,
+)
+from core.storage.size_limits import DOCUMENT
 
 LOCAL = ("file", "local")
 S3 = ("s3", "s3a")
@@ -32,6 +45,7 @@ fsspec.register_implementation("hdfs", "core.storage.native_hdfs.NativeHdfs", cl
 _TRIES = 3  # to delete a test object
 _KEY = "snapscope-create"  # metadata of an object: which call created it
 _AZURE_KEY = _KEY.replace("-", "_")  # names of metadata are identifiers there
+_UNKNOWN = ("NotImplemented", "501", "InvalidArgument", "InvalidRequest")  # servers of S3 about conditions
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +54,21 @@ class Guarantees:
 
     `creates`: of two clients that create one name, one is refused. `lists`: a new object is listed at once. `tests`:
     its servers differ, so `creates` is tested before each change. `renames`: no client's rename replaces a file unless
-    it asks for that. None replaces or deletes only what is unchanged in one request here: the object is read just
-    before.
+    it asks for that. `compares`: it replaces or deletes an object only while that has the version that was read, unless
+    its server ignores the condition; elsewhere, a change by others between the read and the request is lost.
     """
 
     creates: bool = False
     lists: bool = False
     tests: bool = False
     renames: bool = False
+    compares: bool = False
 
 
 _TESTED = Guarantees(creates=True, lists=True, tests=True)
 _KINDS: Mapping[str, Guarantees] = {
     **dict.fromkeys((*LOCAL, "memory"), Guarantees(creates=True, lists=True)),
-    **dict.fromkeys((*S3, *GCS, *AZURE), _TESTED),
+    **dict.fromkeys((*S3, *GCS, *AZURE), dataclasses.replace(_TESTED, compares=True)),
     **dict.fromkeys(HDFS, dataclasses.replace(_TESTED, renames=True)),
 }
 
@@ -68,7 +83,7 @@ def is_absent(fs: Any, path: str) -> bool:
     found" only where there is no bucket, so a directory is absent there by an empty listing.
 
     Raises `Corrupt` if the listing is not answered by one, or by "not found" although the bucket can be listed."""
-    protocol = fs.protocol if isinstance(fs.protocol, str) else fs.protocol[0]
+    protocol = protocol_of(fs)
     if protocol not in (*S3, *GCS, *AZURE):
         return True
     bucket, _, key = path.partition("/")
@@ -117,6 +132,52 @@ async def _has_blob(fs: Any, container: str, prefix: str) -> bool:
     return False
 
 
+def read(fs: Any, path: str, most_bytes: int, start: int | None = None) -> bytes:
+    """As `remote`, but a whole document of an object store comes with its version: clients' own reads tell none."""
+    ask = _READ.get(protocol_of(fs)) if start is None and most_bytes <= DOCUMENT else None
+    own = (lambda end: fsspec.asyn.sync(fs.loop, ask, fs, path, end)) if ask else None
+    return remote(fs, path, most_bytes, start, own)
+
+
+async def _of_s3(fs: Any, path: str, end: int) -> Versioned:
+    from s3fs.core import _error_wrapper  # repeats what fails while a body is read, as s3fs does
+
+    bucket, key, _ = fs.split_path(path)
+
+    async def get() -> Versioned:
+        answer = await fs._call_s3("get_object", Bucket=bucket, Key=key, Range=f"bytes=0-{end - 1}")
+        try:
+            return Versioned(await answer["Body"].read(), answer.get("ETag"))
+        finally:
+            answer["Body"].close()
+
+    found: Versioned = await _error_wrapper(get, retries=fs.retries)
+    return found
+
+
+async def _of_gcs(fs: Any, path: str, end: int) -> Versioned:
+    is_zonal = getattr(fs, "_is_zonal_bucket", None)  # read in another protocol, which tells no version
+    if is_zonal and await is_zonal(fs.split_path(path)[0]):
+        return Versioned(await fs._cat_file(path, start=0, end=end))
+    headers, data = await fs._call("GET", fs.url(path), headers={"Range": f"bytes=0-{end - 1}"})
+    return Versioned(data, headers.get("X-Goog-Generation"))
+
+
+async def _of_azure(fs: Any, path: str, end: int) -> Versioned:
+    from azure.core.exceptions import ResourceNotFoundError  # installed with adlfs only
+
+    container, name, _ = fs.split_path(path)
+    async with fs.service_client.get_blob_client(container, name) as blob:
+        try:
+            found = await blob.download_blob(offset=0, length=end)
+        except ResourceNotFoundError as error:
+            raise FileNotFoundError(path) from error
+        return Versioned(await found.readall(), found.properties.etag)
+
+
+_READ = {**dict.fromkeys(S3, _of_s3), **dict.fromkeys(GCS, _of_gcs), **dict.fromkeys(AZURE, _of_azure)}
+
+
 def can_delete(kind: type) -> bool:
     """Return whether a class of file systems has its own implementation of deleting a file."""
     bases = (fsspec.spec.AbstractFileSystem, fsspec.asyn.AsyncFileSystem)
@@ -144,19 +205,113 @@ def create(fs: Any, protocol: str, path: str, data: bytes, read: Callable[[], by
             raise FileExistsError from error
 
 
-def _write(fs: Any, protocol: str, path: str, data: bytes, own: str) -> None:
+def _write(fs: Any, protocol: str, path: str, data: bytes, own: str, version: str | None = None) -> None:
+    """Write an object only if it has this version; None: only if nothing has its name."""
     if protocol in AZURE:  # adlfs sets metadata of its own and takes none
-        fsspec.asyn.sync(fs.loop, _upload, fs, path, data, {"is_directory": "false", _AZURE_KEY: own})
+        fsspec.asyn.sync(fs.loop, _upload, fs, path, data, {"is_directory": "false", _AZURE_KEY: own}, version)
+    elif protocol in GCS and version:
+        fsspec.asyn.sync(fs.loop, _upload_to_gcs, fs, path, data, {_KEY: own}, version)
     elif protocol in GCS:
         fs.pipe_file(path, data, mode="create", metadata={_KEY: own})
     else:
-        fs.pipe_file(path, data, mode="create", Metadata={_KEY: own})
+        fs.pipe_file(path, data, Metadata={_KEY: own}, **({"IfMatch": version} if version else {"mode": "create"}))
 
 
-async def _upload(fs: Any, path: str, data: bytes, metadata: Mapping[str, str]) -> None:
+async def _upload(fs: Any, path: str, data: bytes, metadata: Mapping[str, str], version: str | None) -> None:
     container, name, _ = fs.split_path(path)
     async with fs.service_client.get_blob_client(container, name) as blob:
-        await blob.upload_blob(data, overwrite=False, metadata=metadata)
+        await blob.upload_blob(data, overwrite=version is not None, metadata=metadata, **_unmodified(version))
+
+
+def _unmodified(version: str | None) -> Mapping[str, Any]:
+    from azure.core import MatchConditions  # installed with adlfs only
+
+    return {"etag": version, "match_condition": MatchConditions.IfNotModified} if version else {}
+
+
+async def _upload_to_gcs(fs: Any, path: str, data: bytes, metadata: Mapping[str, str], version: str) -> None:
+    from gcsfs.core import simple_upload  # knows no condition but that the name is free
+
+    bucket, key, _ = fs.split_path(path)
+    conditionally = functools.partial(fs._call, ifGenerationMatch=version)
+    await simple_upload(SimpleNamespace(_location=fs._location, _call=conditionally), bucket, key, data, metadata)
+
+
+def replace(fs: Any, protocol: str, path: str, data: bytes, was: bytes | None, read: Callable[[], bytes]) -> None:
+    """Write an object, replacing any. `read` reads it.
+
+    Raises `Conflict` if it no longer has the version of `was`, where that is known. Where the request fails, the object
+    tells whether it is ours, as after a create."""
+    if (version := version_of(was)) is None:
+        (by_renaming if protocol in HDFS else file_systems).replace(fs, path, data)
+        return
+    own = uuid.uuid4().hex
+    _if_unchanged(
+        path,
+        version,
+        lambda: _write(fs, protocol, path, data, own, version),
+        lambda: file_systems.replace(fs, path, data),
+        lambda found: found == data and _creator(fs, protocol, path) == own,
+        read,
+    )
+
+
+def delete(fs: Any, protocol: str, path: str, was: bytes | None, read: Callable[[], bytes]) -> None:
+    """Delete an object. Raises `Conflict` as `replace`, and any error of the client if the object is still there."""
+    if (version := version_of(was)) is None:
+        fs.rm_file(path)
+        return
+    _if_unchanged(
+        path,
+        version,
+        lambda: _remove(fs, protocol, path, version),
+        lambda: fs.rm_file(path),
+        lambda found: found is None,  # a client that repeats a lost request finds nothing
+        read,
+    )
+
+
+def _remove(fs: Any, protocol: str, path: str, version: str) -> None:
+    bucket, key, _ = fs.split_path(path)
+    if protocol in AZURE:
+        fsspec.asyn.sync(fs.loop, _delete_blob, fs, bucket, key, version)
+    elif protocol in GCS:
+        fs.call("DELETE", "b/{}/o/{}", bucket, key, ifGenerationMatch=version)
+    else:
+        fs.call_s3("delete_object", Bucket=bucket, Key=key, IfMatch=version)
+
+
+async def _delete_blob(fs: Any, container: str, name: str, version: str) -> None:
+    async with fs.service_client.get_blob_client(container, name) as blob:
+        await blob.delete_blob(**_unmodified(version))
+
+
+def _if_unchanged(
+    path: str,
+    version: str,
+    ask: Callable[[], None],
+    otherwise: Callable[[], None],
+    is_done: Callable[[bytes | None], bool],
+    read: Callable[[], bytes],
+) -> None:
+    """Make a request on the condition that an object has this version; `otherwise` makes it without, for servers that
+    reject the condition as unknown. Where a request fails, the object tells what has happened."""
+    try:
+        ask()
+    except Exception as error:  # client libraries raise any type of error
+        try:
+            found: bytes | None = read()
+        except NotFound:
+            found = None
+        if is_done(found):
+            return
+        if version_of(found) != version:
+            said = told("Another writer changed {path} after it was read.", path=path)
+            raise Conflict(said, path=path, remedy=told("Make a new plan.")) from error
+        answer = getattr(error.__cause__, "response", None)  # of botocore
+        if not isinstance(answer, dict) or answer.get("Error", {}).get("Code") not in _UNKNOWN:
+            raise
+        otherwise()
 
 
 def _creator(fs: Any, protocol: str, path: str) -> str | None:

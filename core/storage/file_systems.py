@@ -11,7 +11,7 @@ import errno
 import logging
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from core.credentials import masked
@@ -50,14 +50,38 @@ class TooLarge(Exception):
         self.size = size
 
 
-def remote(fs: Any, path: str, most_bytes: int, start: int | None = None) -> bytes:
-    """Read a whole file of a remote file system, or at most `most_bytes` bytes from offset `start`.
+def protocol_of(fs: Any) -> str:
+    protocol: str = fs.protocol if isinstance(fs.protocol, str) else fs.protocol[0]
+    return protocol
+
+
+class Versioned(bytes):
+    """A document, with what its store calls this version of the object: an ETag, or a generation. None if unknown."""
+
+    version: str | None
+
+    def __new__(cls, data: Any, version: str | None = None) -> Versioned:
+        made = super().__new__(cls, data)
+        made.version = version
+        return made
+
+
+def version_of(content: bytes | None) -> str | None:
+    """Return the version that an object had when this was read from it; None if that is unknown."""
+    return content.version if isinstance(content, Versioned) else None
+
+
+def remote(
+    fs: Any, path: str, most_bytes: int, start: int | None = None, read: Callable[[int], Versioned] | None = None
+) -> bytes:
+    """Read a whole file of a remote file system, or at most `most_bytes` bytes from offset `start`. `read` reads that
+    many bytes of a whole one in the client's place.
 
     Raises `TooLarge` if a whole file is larger than `most_bytes`.
     """
     end = (start or 0) + most_bytes + (start is None)
     try:
-        data = bytes(fs.cat_file(path, start=start or 0, end=end))
+        data = read(end) if read else bytes(fs.cat_file(path, start=start or 0, end=end))
     except FileNotFoundError:
         raise
     except Exception as error:
@@ -66,7 +90,7 @@ def remote(fs: Any, path: str, most_bytes: int, start: int | None = None) -> byt
         raise
     if start is None and len(data) > most_bytes:
         raise TooLarge
-    return data[:most_bytes]
+    return data if read else data[:most_bytes]
 
 
 def server(fs: Any, location: str) -> str:

@@ -24,7 +24,7 @@ from fsspec import asyn  # noqa: TID251  # part of the same door to files
 
 from core.errors import Corrupt, SnapscopeError
 from core.storage import request_slots, time_limits
-from core.storage.file_systems import TooLarge, no_listing, server, too_large, unreadable
+from core.storage.file_systems import TooLarge, Versioned, no_listing, server, too_large, unreadable
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Credential, S3Store
@@ -150,13 +150,15 @@ class S3Client:
         request_slots.read_each(plain, one, request_slots.of(self._url), self._seconds(), len(plain), unanswered)
         return dict(found)
 
-    def delete(self, paths: Iterable[str]) -> set[str]:
-        """Delete at most 1,000 objects by one request of s3fs; return those that the store says are deleted.
+    def delete(self, paths: Mapping[str, str | None]) -> set[str]:
+        """Delete at most 1,000 objects by one request of s3fs, each only if it has its version, where that is known;
+        return those that the store says are deleted.
 
         The others are left to single requests, which may be repeated: their errors are the ones that count.
         """
         named = {key: path for path in paths if _IN_XML.fullmatch(key := path.partition("/")[2])}
-        what = {"Objects": [{"Key": key} for key in named], "Quiet": False}
+        objects = [{"Key": key, **({"ETag": paths[path]} if paths[path] else {})} for key, path in named.items()]
+        what = {"Objects": objects, "Quiet": False}
         try:
             found = self._fs.call_s3("delete_objects", Bucket=self.bucket, Delete=what) if named else {}
         except Exception:  # noqa: BLE001  # refused, not known to this server, or not answered
@@ -333,7 +335,7 @@ class S3Client:
             found = self._obstore.get(self._store(), path.partition("/")[2])
             if found.meta["size"] > most_bytes:
                 raise TooLarge(found.meta["size"])
-            return bytes(found.bytes())
+            return Versioned(found.bytes(), found.meta["e_tag"])
 
         return self._answer(get)
 

@@ -19,7 +19,7 @@ import fsspec
 from core import urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.messages import Told, told
-from core.storage import by_renaming, conditional, local_disk, location_options, request_slots, s3_client, time_limits
+from core.storage import conditional, local_disk, location_options, request_slots, s3_client, time_limits
 from core.storage.conditional import HDFS, LOCAL
 from core.storage.file_systems import (
     DirectoryEntry,
@@ -29,13 +29,13 @@ from core.storage.file_systems import (
     entries,
     no_directory,
     no_file_system,
-    remote,
-    replace,
+    protocol_of,
     server,
     too_large,
     unaddressed,
     unreadable,
     unwritable,
+    version_of,
     wrong_settings,
 )
 from core.storage.size_limits import DOCUMENT, REFERENCES
@@ -77,8 +77,7 @@ class Store:
         except Exception as error:  # some file systems connect or open an archive here, and raise any type of error
             raise unreadable(location, error) from error
         self._fs = fs
-        protocol = fs.protocol
-        self.protocol: str = protocol if isinstance(protocol, str) else protocol[0]
+        self.protocol = protocol_of(fs)
         self.many = many
         self.root: str = os.path.realpath(root) if self.is_local else root.rstrip("/") or "/"
         self.location = self.root if self.is_local else location.rstrip("/") or "/"
@@ -151,9 +150,8 @@ class Store:
                 if self._info(path) is not None or not self._asked(absent):
                     continue
                 self._refuse_link(path)
-                raise NotFound(
-                    "There is no directory {relative}.", relative=relative or self.location, path=path
-                ) from error
+                said = told("There is no directory {relative}.", relative=relative or self.location)
+                raise NotFound(said, path=path) from error
             except SnapscopeError:
                 raise
             except Exception as error:
@@ -182,7 +180,7 @@ class Store:
         try:
             if self.is_local:
                 return time_limits.calling(local_disk.read, path, most_bytes, start)
-            return self._asked(lambda: remote(self._fs, path, most_bytes, start))
+            return self._asked(lambda: conditional.read(self._fs, path, most_bytes, start))
         except FileNotFoundError as error:
             self._refuse_link(path)
             raise NotFound("There is no file {relative}.", relative=relative, path=path) from error
@@ -289,20 +287,23 @@ class Store:
         except Exception as error:  # client libraries raise any type of error
             raise unwritable(path, error) from error
 
-    def put(self, relative: str, data: bytes) -> None:
-        """Write a file, replacing any existing one: for hints and for a tag that is being replaced."""
+    def put(self, relative: str, data: bytes, was: bytes | None = None) -> None:
+        """Write a file, replacing any existing one: for hints and for a tag that is replaced. Raises `Conflict` if
+        another writer changed it after `was` was read, where the store can tell (`guarantees.compares`)."""
         path = self.full(relative)
         try:
             if self.is_local:
                 with local_disk.temporary(path, data) as temporary:
                     os.replace(temporary, path)
             else:
-                (by_renaming.replace if self.protocol in HDFS else replace)(self._fs, path, data)
+                conditional.replace(self._fs, self.protocol, path, data, was, lambda: self._whole(path, len(data)))
+        except SnapscopeError:
+            raise
         except Exception as error:
             raise unwritable(path, error) from error
 
-    def delete(self, relative: str) -> bool:
-        """Delete one file; False if it did not exist. Raises `Corrupt` if the store rejects the request.
+    def delete(self, relative: str, was: bytes | None = None) -> bool:
+        """Delete one file; False if it did not exist. Raises `Corrupt` if the store rejects it, `Conflict` as `put`.
 
         A URL names a file outside the root; the caller must have checked that the table may delete there."""
         if other := self._elsewhere(relative):
@@ -312,22 +313,24 @@ class Store:
             return other[0].delete(other[1])
         path = self.full(relative)
         if self.leads_out(relative):
-            raise Invalid(
-                "{relative} is outside the table, behind a symbolic link; it was kept.", relative=relative, path=path
-            )
+            said = told("{relative} is outside the table, behind a symbolic link; it was kept.", relative=relative)
+            raise Invalid(said, path=path)
         try:
-            self._fs.rm_file(path)
+            conditional.delete(self._fs, self.protocol, path, was, lambda: self._whole(path))
         except FileNotFoundError:
             return False
+        except SnapscopeError:
+            raise
         except Exception as error:
             if self.is_local or self._info(path) is not None:  # else only the answer was lost
                 raise unreadable(path, error) from error
         return True
 
-    def delete_together(self, relatives: Iterable[str]) -> set[str]:
+    def delete_together(self, were: Mapping[str, bytes | None]) -> set[str]:
         """Delete at most 1,000 files by one request, where it can; return those deleted. `delete` does the others."""
-        own = {f"{self.root}/{each}": each for each in relatives if not (urls.is_url(each) or urls.climbs(each))}
-        return {own[path] for path in self.many.delete(own)} if self.many else set()
+        own = {f"{self.root}/{each}": each for each in were if not (urls.is_url(each) or urls.climbs(each))}
+        versions = {path: version_of(were[each]) for path, each in own.items()}
+        return {own[path] for path in self.many.delete(versions)} if self.many else set()
 
     def leads_out(self, relative: str) -> bool:
         """Return whether a symbolic link in a path leads out of the root."""
@@ -370,9 +373,8 @@ class Store:
 
     @property
     def _may_be_silent(self) -> bool:
-        """Whether calls leave this machine; each then runs in a thread that can be abandoned.
-
-        A thread for a local call would cost more than the call."""
+        """Whether calls leave this machine; each then runs in a thread that can be abandoned (a local call would cost
+        less than its thread)."""
         return self.protocol not in (*LOCAL, "memory")
 
     def _asked(self, call: Callable[[], T]) -> T:

@@ -1,7 +1,9 @@
-"""Real servers of stores on this machine: S3Proxy and HDFS (Maven), Azurite (npm), fake-gcs-server (built by Go)."""
+"""Real servers of stores on this machine: S3Proxy and HDFS (Maven), Azurite (npm), fake-gcs-server and SeaweedFS (built
+by Go), moto (wheels)."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -11,12 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.engines import hdfs_server, s3_server
+from tests.engines import hdfs_server, moto_server, s3_server, seaweedfs_server
 from tests.engines.java import Missing, kept
 from tests.engines.lines import last_words
 from tests.support.ports import free_port
 
 LAKE = "lake"  # the bucket, or container
+PLAIN = "plain"  # SeaweedFS has a bucket of tables of the other name
 AZURITE = "azurite@3.35.0"
 FAKE_GCS = "github.com/fsouza/fake-gcs-server@v1.56.1"
 ACCOUNT = "devstoreaccount1"  # Azurite's own, with its published key
@@ -38,15 +41,36 @@ def local(directory: Path) -> Iterator[Server]:
     yield Server("", str(directory), lambda _: {})
 
 
+def _s3(url: str, key: str, secret: str) -> Server:
+    named = {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_REGION": "us-east-1"}
+    return Server(url, f"s3://{LAKE}", lambda at: {**named, "AWS_ENDPOINT_URL": at})
+
+
 @contextmanager
 def s3(directory: Path) -> Iterator[Server]:
     with s3_server.running(directory) as url:
-        named = {"AWS_ACCESS_KEY_ID": s3_server.KEY, "AWS_SECRET_ACCESS_KEY": s3_server.SECRET}
-        yield Server(
-            url,
-            f"s3://{s3_server.BUCKET}",
-            lambda at: {**named, "AWS_ENDPOINT_URL": at, "AWS_REGION": "us-east-1"},
-        )
+        yield _s3(url, s3_server.KEY, s3_server.SECRET)
+
+
+@contextmanager
+def moto(directory: Path) -> Iterator[Server]:
+    with moto_server.running(directory) as url:
+        yield _with_bucket(_s3(url, "key", "secret"))
+
+
+@contextmanager
+def seaweedfs(directory: Path) -> Iterator[Server]:
+    with seaweedfs_server.running(directory, "secret") as found:
+        yield _with_bucket(_s3(found.store, seaweedfs_server.KEY, found.secret))
+
+
+def _with_bucket(server: Server) -> Server:
+    import boto3
+
+    named = server.leads(server.url)
+    keys = {"aws_access_key_id": named["AWS_ACCESS_KEY_ID"], "aws_secret_access_key": named["AWS_SECRET_ACCESS_KEY"]}
+    boto3.client("s3", endpoint_url=server.url, region_name="us-east-1", **keys).create_bucket(Bucket=PLAIN)
+    return dataclasses.replace(server, prefix=f"s3://{PLAIN}")
 
 
 @contextmanager
@@ -114,7 +138,8 @@ def webhdfs(directory: Path) -> Iterator[Server]:
         yield Server(f"http://{found.http}", f"webhdfs://{hdfs_server.USER}@{{host}}/lake", lambda _: {})
 
 
-KINDS = {"local": local, "s3": s3, "azure": azure, "gcs": gcs, "hdfs": hdfs, "webhdfs": webhdfs}
+KINDS = {"local": local, "s3": s3, "moto": moto, "seaweedfs": seaweedfs, "azure": azure, "gcs": gcs, "hdfs": hdfs,
+         "webhdfs": webhdfs}  # fmt: skip
 
 
 def _tool(name: str) -> str:

@@ -6,8 +6,9 @@ import contextlib
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.model.actions import CreateTag, DeleteTags, Expire, Truncate
+from core.storage.file_systems import version_of
 from core.storage.store import Store
 from core.table import open_table
 from tests.engines import store_servers
@@ -30,7 +32,17 @@ from tests.support.formats.paimon.tables import four_commits
 from tests.support.places import SMALL_TABLES
 
 NAMES = ("a b", "50%25", "100%", "ümlaut", "表", "x+y=z", "x&y;z")
-NEEDS = {"azure": "azurite", "gcs": "fake_gcs", "hdfs": "hdfs", "webhdfs": "hdfs"}
+NEEDS = {"azure": "azurite", "gcs": "fake_gcs", "hdfs": "hdfs", "webhdfs": "hdfs", "moto": "moto",
+         "seaweedfs": "seaweedfs"}  # fmt: skip
+TAG = "tag/tag-v"
+CHANGES: Mapping[str, Callable[[Store, bytes], object]] = {
+    "replace": lambda store, planned: store.put(TAG, b"ours", planned),
+    "delete": lambda store, planned: store.delete(TAG, planned),
+    "delete together": lambda store, planned: (
+        store.delete_together({TAG: planned}) if store.deletes_together else store.delete(TAG, planned)
+    ),
+}
+IGNORES = {"gcs": {"delete", "delete together"}, "moto": {"delete together"}}  # conditions that are not looked at
 PAIMON, ICEBERG = SMALL_TABLES / "paimon" / "default.db", SMALL_TABLES / "iceberg" / "pyiceberg"
 KEEP_ONE = Expire(retain_max=1, retain_min=1)
 
@@ -44,6 +56,8 @@ KEEP_ONE = Expire(retain_max=1, retain_min=1)
         pytest.param("webhdfs", marks=pytest.mark.hdfs),
         pytest.param("azure", marks=pytest.mark.azurite),
         pytest.param("gcs", marks=pytest.mark.fake_gcs),
+        pytest.param("moto", marks=pytest.mark.moto),
+        pytest.param("seaweedfs", marks=pytest.mark.seaweedfs),
     ],
 )
 def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Proxy, str]]:
@@ -68,6 +82,13 @@ def proxy(served: tuple[Proxy, str]) -> Iterator[Proxy]:
     """The proxy, without faults."""
     yield served[0]
     served[0].rule = lambda _method, _path: None
+
+
+@pytest.fixture
+def ignores(served: tuple[Proxy, str], request: pytest.FixtureRequest) -> set[str]:
+    """Changes that this server makes although another writer has changed the object."""
+    known: set[str] = IGNORES.get(request.node.callspec.params["served"], set())
+    return known if Store(served[1]).guarantees.compares else set(CHANGES)
 
 
 @pytest.fixture
@@ -183,6 +204,65 @@ def test_an_answer_that_is_lost_is_found_out_by_reading(place: str, proxy: Proxy
         with pytest.raises(Corrupt, match="could not write"):
             Store(place).create("tag/tag-w", b"ours")
     assert "tag/tag-w" not in content(place)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("theirs", [b"theirs", None])
+def test_what_another_writer_changes_after_our_read_is_kept_where_the_server_compares(
+    place: str, ignores: set[str], change: str, theirs: bytes | None
+) -> None:
+    store, other = Store(place), Store(place)
+    store.put(TAG, b"planned")
+    planned = store.read(TAG)
+    together = store.read_many([TAG, "tag/tag-w"])[TAG]
+    assert isinstance(together, bytes)
+    assert version_of(planned) == version_of(together)
+    assert (version_of(planned) is not None) == store.guarantees.compares
+    other.delete(TAG) if theirs is None else other.put(TAG, theirs)
+    is_alone = change == "delete together" and store.deletes_together  # what is refused is asked again one by one
+    is_refused = not is_alone and (change == "replace" or theirs is not None)
+    with pytest.raises(Conflict) if is_refused and change not in ignores else nullcontext():
+        CHANGES[change](store, planned)
+    assert content(place).get(TAG) == ((b"ours" if change == "replace" else None) if change in ignores else theirs)
+    store.delete(TAG)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_what_is_unchanged_is_changed_by_one_request_and_found_out_if_its_answer_is_lost(
+    place: str, proxy: Proxy, change: str, is_lost: bool
+) -> None:
+    def lose(method: str, path: str) -> str | None:
+        if method not in ("PUT", "POST", "DELETE") or len(proxy.seen) > 2:
+            return None
+        return "lose"
+
+    store = Store(place)
+    store.put(TAG, b"planned")
+    proxy.seen.clear()
+    planned = store.read(TAG)
+    proxy.rule = lose if is_lost else proxy.rule
+    CHANGES[change](store, planned)
+    if store.guarantees.compares:
+        assert (len(proxy.seen) > 2) == is_lost
+    proxy.rule = lambda _method, _path: None
+    assert content(place).get(TAG) == (b"ours" if change == "replace" else None)
+    store.delete(TAG)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_that_the_store_refuses_is_an_error_and_no_conflict(place: str, proxy: Proxy, change: str) -> None:
+    store = Store(place)
+    store.put(TAG, b"planned")
+    planned = store.read(TAG)
+    proxy.rule = lambda method, _path: 403 if method in ("PUT", "POST", "DELETE") else None
+    is_left = change == "delete together" and store.deletes_together  # to single requests
+    with pytest.raises(Corrupt, match=r"403|Forbidden|Permission") if proxy.backend and not is_left else nullcontext():
+        CHANGES[change](store, planned)
+    proxy.rule = lambda _method, _path: None
+    if proxy.backend:
+        assert store.read(TAG) == b"planned"
+    store.delete(TAG)
 
 
 def test_a_life(place: str, tmp_path: Path) -> None:

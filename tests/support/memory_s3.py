@@ -5,7 +5,8 @@
         server.taken()         # the requests since the last call
 
 It knows what clients ask of one bucket: GET of whole objects, HEAD, ListObjectsV2, PUT (also only if the name is free),
-DELETE and DeleteObjects. It checks no signatures. Requests wait at the same time, however many there are.
+DELETE and DeleteObjects (all three also only if the object is unchanged). It checks no signatures. Requests wait at the
+same time, however many there are.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ from xml.sax.saxutils import escape, unescape
 BUCKET = "lake"
 PAGE = 1000  # names in one page of a listing, as in S3
 PATIENCE_S = 30.0  # before requests that are to wait for others are answered alone
-_KEYS = re.compile(b"<Key>(.*?)</Key>")
+_KEYS = re.compile(b"<Key>(.*?)</Key>(?:<ETag>(.*?)</ETag>)?")
+_IF_SAME = re.compile(rb"(?i)\r\nif-match: *([^\r]*)")
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
 _IF_FREE = re.compile(rb"(?i)\r\nif-none-match: *\*")
 _METADATA = re.compile(rb"(?i)\r\n(x-amz-meta-[^:]+): *([^\r]*)")
 _TIME = "Thu, 01 Jan 2026 00:00:00 GMT"
+Answer = tuple[int, list[tuple[str, str]], bytes]
 
 
 @dataclass
@@ -43,6 +46,7 @@ class Server:
     seen: list[tuple[str, str]] = field(default_factory=list)
     metadata: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     refuses: frozenset[str] = frozenset()  # keys that a client may not delete
+    knows_conditions: bool = True  # else it rejects requests about unchanged objects
     loses: Callable[[str, str], bool] = lambda method, target: False  # requests that are done and never answered
     together: tuple[str, int] = ("", 0)  # requests with this in their target are answered when so many of them wait
     most_at_once: int = 0  # requests that waited at the same time
@@ -77,7 +81,7 @@ class Server:
         while self._held:
             self._held.pop()()
 
-    def answer(self, method: str, target: str, head: bytes, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+    def answer(self, method: str, target: str, head: bytes, body: bytes) -> Answer:
         path, _, query = target.partition("?")
         key = unquote(path).removeprefix(f"/{BUCKET}").removeprefix("/")
         asked = {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
@@ -87,6 +91,11 @@ class Server:
             return self._deleted_many(body)
         if method in ("GET", "HEAD"):
             return self._got(key)
+        if same := _IF_SAME.search(head):
+            if not self.knows_conditions:
+                return 501, [], _error("NotImplemented")
+            if key not in self.objects or same[1].decode() != _etag(self.objects[key]):
+                return 412, [], _error("PreconditionFailed")
         if method == "PUT":
             if key in self.objects and _IF_FREE.search(head):
                 return 412, [], _error("PreconditionFailed")
@@ -102,17 +111,19 @@ class Server:
             return 204, [], b""
         return 501, [], _error("NotImplemented")
 
-    def _got(self, key: str) -> tuple[int, list[tuple[str, str]], bytes]:
+    def _got(self, key: str) -> Answer:
         data = self.objects.get(key)
         if data is None:
             return 404, [], _error("NoSuchKey")
         return 200, [("ETag", _etag(data)), ("Last-Modified", _TIME), *self.metadata.get(key, [])], data
 
-    def _deleted_many(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+    def _deleted_many(self, body: bytes) -> Answer:
         answer = []
-        for key in (unescape(found.decode()) for found in _KEYS.findall(body)):
-            if key in self.refuses:
-                answer.append(f"<Error><Key>{escape(key)}</Key><Code>AccessDenied</Code><Message>no</Message></Error>")
+        for key, tag in ((unescape(name.decode()), unescape(tag.decode())) for name, tag in _KEYS.findall(body)):
+            is_changed = bool(tag) and tag != _etag(self.objects.get(key, b""))
+            if key in self.refuses or is_changed:
+                code = "PreconditionFailed" if is_changed else "AccessDenied"
+                answer.append(f"<Error><Key>{escape(key)}</Key><Code>{code}</Code><Message>no</Message></Error>")
                 continue
             self._names = None
             self.objects.pop(key, None)
@@ -120,7 +131,7 @@ class Server:
                 answer.append(f"<Deleted><Key>{escape(key)}</Key></Deleted>")
         return 200, [("Content-Type", "application/xml")], f"<DeleteResult>{''.join(answer)}</DeleteResult>".encode()
 
-    def _listed(self, asked: Mapping[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
+    def _listed(self, asked: Mapping[str, str]) -> Answer:
         prefix, delimiter = asked.get("prefix", ""), asked.get("delimiter", "")
         most = min(int(asked.get("max-keys", PAGE)), PAGE)
         names, after = self.names(), asked.get("continuation-token", asked.get("start-after", ""))

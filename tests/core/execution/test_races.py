@@ -107,12 +107,12 @@ def interrupted(table: TableBuilder, number: int, act: Callable[[TableBuilder], 
     class Interrupted(Store):
         seen = 0
 
-        def delete(self, relative: str) -> bool:
+        def delete(self, relative: str, was: bytes | None = None) -> bool:
             if relative.split("/", 1)[0] not in ground.OWN:
                 self.seen += 1
                 if self.seen == number:
                     act(table)
-            return super().delete(relative)
+            return super().delete(relative, was)
 
     store = Interrupted(str(table.root))
     opened = Table(PaimonFormat(store, PaimonManifests(store)))

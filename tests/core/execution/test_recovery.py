@@ -571,10 +571,10 @@ def test_what_the_store_never_deletes_does_not_block_the_table_for_ever(table: T
     reports what was left behind."""
 
     class Stubborn(Store):
-        def delete(self, relative: str) -> bool:
+        def delete(self, relative: str, was: bytes | None = None) -> bool:
             if relative.startswith("dt="):
                 raise Corrupt(f"403 for {relative}", path=relative)
-            return super().delete(relative)
+            return super().delete(relative, was)
 
     opened = open_table(str(table.root))
     stubborn = Table(PaimonFormat(Stubborn(str(table.root)), PaimonFormat.of(opened.format).manifests))

@@ -630,5 +630,5 @@ def test_a_name_that_the_client_takes_apart_never_leads_to_another_object(
         server.objects[f"t/b/{name}"] = b"odd"
         server._names = None
         assert [each.name for each in store.ls("b")] == ["live.parquet", name, "other"]
-        assert store.delete_together([f"b/{name}"]) == {f"b/{name}"}  # a request that names it exactly
+        assert store.delete_together({f"b/{name}": None}) == {f"b/{name}"}  # a request that names it exactly
         assert server.objects == {"t/b/live.parquet": b"live", "t/b/other": b"other"}

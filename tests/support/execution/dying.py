@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -70,13 +70,13 @@ class MortalStore(Store):
         self.life.effect(f"create {relative}")
         super().create(relative, data)
 
-    def put(self, relative: str, data: bytes) -> None:
+    def put(self, relative: str, data: bytes, was: bytes | None = None) -> None:
         self.life.effect(f"put {relative}")
-        super().put(relative, data)
+        super().put(relative, data, was)
 
-    def delete(self, relative: str) -> bool:
+    def delete(self, relative: str, was: bytes | None = None) -> bool:
         self.life.effect(f"delete {relative}")
-        return super().delete(relative)
+        return super().delete(relative, was)
 
     def remove_empty_dir(self, relative: str) -> bool:
         self.life.effect(f"remove directory {relative}")
@@ -100,10 +100,10 @@ class ManyStore(MortalStore):
         super().__init__(location, life)
         self.chance = random.Random(seed)
 
-    def delete_together(self, relatives: Iterable[str]) -> set[str]:
-        waiting = sorted(relatives)
+    def delete_together(self, were: Mapping[str, bytes | None]) -> set[str]:
+        waiting = sorted(were)
         self.chance.shuffle(waiting)
-        return {each for each in waiting if self.delete(each)}
+        return {each for each in waiting if self.delete(each, were[each])}
 
 
 class MortalJournal(Journal):

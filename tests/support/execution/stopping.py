@@ -33,10 +33,10 @@ def stop_before(number: int) -> None:
     """Stop before the n-th file is deleted, counted from 1 and without references."""
     delete, count = Store.delete, itertools.count(1)
 
-    def stopping(self: Store, relative: str) -> bool:
+    def stopping(self: Store, relative: str, was: bytes | None = None) -> bool:
         if relative.split("/", 1)[0] not in ground.OWN and next(count) == number:
             stop()
-        return delete(self, relative)
+        return delete(self, relative, was)
 
     Store.delete = stopping  # type: ignore[method-assign]
 

@@ -50,11 +50,11 @@ def crash(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = table.preview(Expire(retain_max=3, retain_min=3), NOW_MS)
     whole, left = Store.delete, [1]
 
-    def dies(self: Store, path: str) -> bool:
+    def dies(self: Store, path: str, was: bytes | None = None) -> bool:
         if not left:
             raise SnapscopeError("the store went away")
         left.pop()
-        return whole(self, path)
+        return whole(self, path, was)
 
     with monkeypatch.context() as patch:
         patch.setattr(Store, "delete", dies)
