@@ -1,6 +1,7 @@
 """Benchmark a table of 10,000 snapshots on a store that answers each request after 30 ms: seconds and requests.
 
     python benchmarks/latency.py [--delay-ms 30] [--rounds 3] [--questions open,plan] [--expire 2000,10000]
+        [--orphans 1000]
 
 The store is a small S3 server in memory, in a process of its own. Each question is asked in a fresh process with an
 empty cache, right after a bare asyncio loop over obstore that issues only the GETs of the objects that the question
@@ -8,7 +9,7 @@ needs, 256 at a time. Output: median seconds with the spread, the median of the 
 requests. Then expiries are run on the newest 2,000 and on all snapshots: all but one expire, after they were planned in
 the same process. The bare loop beside them reads each reference that goes and deletes it and each file by a request of
 its own, 256 at a time. The table's metadata is written from a seed, which takes a minute; `--warehouse DIRECTORY` keeps
-it for the next run.
+it for the next run. At last orphans are searched in a table of so many partitions, with 20 in each.
 """
 
 from __future__ import annotations
@@ -52,18 +53,23 @@ def main() -> None:
     parser.add_argument("--warehouse", type=Path, help="where the table is, or is written")
     parser.add_argument("--questions", default=",".join(QUESTIONS))
     parser.add_argument("--expire", default="2000,10000", help="of how many snapshots")
+    parser.add_argument("--orphans", type=int, default=1000, help="in how many partitions; 0 for none")
     args = parser.parse_args()
+    questions, counts = args.questions.split(","), [int(each) for each in args.expire.split(",") if each]
     with tempfile.TemporaryDirectory(prefix="snapscope-bench-") as folder:
-        warehouse = args.warehouse or Path(folder) / "warehouse"
-        if not warehouse.exists():
-            warehouse.mkdir()
-            STATE.build(warehouse)
-        with server(STATE.location(warehouse), args.delay_ms / 1000) as ask:
-            where = f"{platform.machine()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.0f}"
-            print(f"{where}; {args.delay_ms:g} ms a request, {args.rounds} rounds")
-            measure(ask, [each for each in args.questions.split(",") if each], args.rounds, Path(folder))
-            for count in (int(each) for each in args.expire.split(",") if each):
-                measure_expiry(ask, count, args.rounds, Path(folder))
+        where = f"{platform.machine()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.0f}"
+        print(f"{where}; {args.delay_ms:g} ms a request, {args.rounds} rounds")
+        if any(questions) or counts:
+            warehouse = args.warehouse or Path(folder) / "warehouse"
+            if not warehouse.exists():
+                warehouse.mkdir()
+                STATE.build(warehouse)
+            with server(STATE.location(warehouse), args.delay_ms / 1000) as ask:
+                measure(ask, [each for each in questions if each], args.rounds, Path(folder))
+                for count in counts:
+                    measure_expiry(ask, count, args.rounds, Path(folder))
+        if args.orphans:
+            measure_search(args.orphans, args.delay_ms / 1000, args.rounds, Path(folder))
 
 
 def measure(ask: Callable[..., Any], names: Sequence[str], rounds: int, folder: Path) -> None:
@@ -129,6 +135,29 @@ def measure_expiry(ask: Callable[..., Any], count: int, rounds: int, folder: Pat
               f"{sum('list-type' in path for _, path in part)} of them listings")  # fmt: skip
 
 
+def measure_search(partitions: int, delay_s: float, rounds: int, folder: Path) -> None:
+    """Search a table of so many partitions for orphans, 20 in each: seconds and requests."""
+    table = builders.TableBuilder(folder / "parted" / "t", partition_keys=("dt",))
+    table.commit([table.file(1, partition=(f"{number:05}",)) for number in range(partitions)])
+    taken = []
+    with server(table.root, delay_s) as ask:
+        ask(
+            "litter",
+            [f"t/dt={number % partitions:05}/bucket-0/data-{number}-0.parquet" for number in range(20 * partitions)],
+        )
+        for _ in range(rounds):
+            cache = tempfile.mkdtemp(dir=folder)
+            own = {**ask("leads"), "SNAPSCOPE_CACHE": cache, "SNAPSCOPE_STATE": cache}
+            ask("taken")
+            seconds, found = in_process(own, searched)
+            assert found == 20 * partitions
+            taken.append(seconds)
+            seen = ask("taken")
+    middle, listings = statistics.median(taken), sum("list-type" in path for _, path in seen)
+    print(f"find {found:,} orphans in {partitions:,} partitions: {middle:.1f} s ({min(taken):.1f}-{max(taken):.1f}); "
+          f"{len(seen):,} requests, {listings:,} of them listings")  # fmt: skip
+
+
 # questions, each in a process of its own --------------------------------------------------------------------------
 
 
@@ -171,6 +200,13 @@ def expired() -> tuple[float, float, list[str], list[str]]:
     references = [f"t/{path}" for path, _ in plan.removes]
     files = [f"t/{path}" for path in plan.frees["path"].to_pylist()]
     return ends[0] - began, time.perf_counter() - began, references, [each for each in files if each not in references]
+
+
+def searched() -> int:
+    from core.model.actions import CleanOrphans
+    from core.table import open_table
+
+    return len(open_table(PLACE).preview(CleanOrphans(3_900_000_000_000), 4_000_000_000_000).frees)
 
 
 QUESTIONS: Mapping[str, Callable[[], object]] = {"open": opened, "plan": planned, "reopen": opened, "as of": as_of}
@@ -275,11 +311,12 @@ def server(table: Path, delay_s: float) -> Any:
 
 def _serve(commands: Connection, table: Path, delay_s: float) -> None:
     objects = {
-        f"t/{path.relative_to(table)}": path.read_bytes()
-        for folder in ("schema", "snapshot", "tag", "manifest")
-        for path in (table / folder).iterdir()
+        f"t/{path.relative_to(table)}": bytes(path.stat().st_size)
+        if path.parent.name == "bucket-0"
+        else path.read_bytes()
+        for path in table.rglob("*")
+        if path.is_file()
     }
-    objects |= {f"t/bucket-0/{path.name}": bytes(path.stat().st_size) for path in (table / "bucket-0").iterdir()}
     with memory_s3.serving(objects, delay_s) as serving:
         newest = 10_000
         while True:
@@ -291,6 +328,10 @@ def _serve(commands: Connection, table: Path, delay_s: float) -> None:
                     commands.send(serving.taken())
                 case "names":
                     commands.send([name for name in serving.names() if name.startswith(tuple(given))])
+                case "litter":
+                    serving.objects.update(dict.fromkeys(given[0], b""))
+                    serving._names = None
+                    commands.send(None)
                 case "restore":
                     below = {f"t/snapshot/snapshot-{number}" for number in range(1, 10_001 - given[0])}
                     serving.objects.clear()

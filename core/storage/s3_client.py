@@ -24,7 +24,15 @@ from fsspec import asyn  # noqa: TID251  # part of the same door to files
 
 from core.errors import Corrupt, SnapscopeError
 from core.storage import request_slots, time_limits
-from core.storage.file_systems import TooLarge, Versioned, no_listing, server, too_large, unreadable
+from core.storage.file_systems import (
+    TooLarge,
+    Versioned,
+    no_listing,
+    read_page,
+    server,
+    too_large,
+    unreadable,
+)
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Credential, S3Store
@@ -64,7 +72,8 @@ class S3Client:
         self._client: S3Store | None = None
         self._rests_until = 0.0
         fs.session = fs.session or aiobotocore.session.AioSession(**fs.kwargs)  # as s3fs makes it to connect
-        fs.session.register("after-call.s3.ListObjectsV2", _check_page, unique_id=__name__)  # once for each session
+        for when, act in (("before-parse", read_page), ("after-call", _check_page)):  # once for each session
+            fs.session.register(f"{when}.s3.ListObjectsV2", act, unique_id=f"{__name__} {when}")
         if (
             fs.client_kwargs.keys() - _KNOWN_SETTINGS or fs.config_kwargs not in _SAME_STYLE or fs.requester_pays
             or fs.version_aware or fs.s3_additional_kwargs
@@ -114,6 +123,32 @@ class S3Client:
         if not self.usable or not PLAIN.fullmatch(path):
             return None
         return self._asked(lambda: self._listed(path, splits))
+
+    def names_after(self, below: str, after: str) -> tuple[list[dict[str, Any]], bool] | None:
+        """Return the objects of one page of all names that begin with `below`, those after a name, in the order of
+        names, and whether no more follow; None if that is not certain."""
+
+        def asked() -> tuple[list[dict[str, Any]], bool] | None:
+            top, begin = below.partition("/")[2], after.partition("/")[2]
+            try:
+                page = self._page(top, StartAfter=begin, MaxKeys=_PAGE)
+            except Corrupt:  # the listing of a single directory judges
+                return None
+            if page is None or "KeyCount" not in page:
+                return None
+            found = [each | {"name": f"{self.bucket}/{each['name']}"} for each in _objects(page)]
+            names = [after, *(each["name"] for each in found)]
+            is_end = not page["IsTruncated"]
+            is_certain = (found or is_end) and all(one < other for one, other in pairwise(names))
+            return (found, is_end) if is_certain else None
+
+        return None if self._rests_until == math.inf or below.partition("/")[2][:1] == "/" else self._asked(asked)
+
+    def is_last(self, below: str, before: str, name: str) -> bool:
+        """Return whether the store says that of all names that begin with `below` just this one follows `before`."""
+        top, *names = (each.partition("/")[2] for each in (below, before, name))
+        page = self._asked(lambda: self._page(top, StartAfter=names[0], MaxKeys=2))
+        return page is not None and [each["name"] for each in _objects(page)] == names[1:] and not page["IsTruncated"]
 
     def is_whole(self, path: str, found: Iterable[Mapping[str, Any]]) -> bool:
         """Return whether the store says that exactly the last of these entries of a directory follows the one before,
@@ -289,11 +324,7 @@ class S3Client:
         if "KeyCount" not in page:
             self._rests_until = time.monotonic() + REST_S
             return None
-        objects = [
-            _entry(each["Key"], each["Size"], each["LastModified"].astimezone(dt.UTC), each.get("ETag"))
-            for each in page.get("Contents", ())
-            if each["Key"] != below  # the directory's own marker
-        ]
+        objects = [each for each in _objects(page) if each["name"] != below]  # the directory's own marker
         return objects, [each["Prefix"] for each in page.get("CommonPrefixes", ())], not page["IsTruncated"]
 
     def _after(self, below: str, page: list[dict[str, Any]], splits: Sequence[str]) -> list[dict[str, Any]] | None:
@@ -347,6 +378,14 @@ def _check_page(http_response: Any, parsed: Mapping[str, Any], **_: object) -> N
     is_page = "IsTruncated" in parsed and (not parsed["IsTruncated"] or "NextContinuationToken" in parsed or is_only)
     if http_response.status_code < 300 and not is_page:
         raise no_listing(http_response.url.partition("?")[0])
+
+
+def _objects(page: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Describe the objects of a page of a listing."""
+    return [
+        _entry(each["Key"], each["Size"], each["LastModified"].astimezone(dt.UTC), each.get("ETag"))
+        for each in page.get("Contents", ())
+    ]
 
 
 def _entry(path: str, size: int, last_modified: dt.datetime, e_tag: str | None, **_: object) -> dict[str, Any]:

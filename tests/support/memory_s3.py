@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from urllib.parse import parse_qs, unquote
+from urllib.parse import parse_qs, quote_plus, unquote
 from xml.sax.saxutils import escape, unescape
 
 BUCKET = "lake"
@@ -133,8 +133,11 @@ class Server:
 
     def _listed(self, asked: Mapping[str, str]) -> Answer:
         prefix, delimiter = asked.get("prefix", ""), asked.get("delimiter", "")
+        is_encoded = asked.get("encoding-type") == "url"
+        spelled: Callable[[str], str] = (lambda name: quote_plus(name, "/")) if is_encoded else escape
         most = min(int(asked.get("max-keys", PAGE)), PAGE)
-        names, after = self.names(), asked.get("continuation-token", asked.get("start-after", ""))
+        names, token = self.names(), asked.get("continuation-token")
+        after = asked.get("start-after", "") if token is None else bytes.fromhex(token).decode()
         at = max(bisect.bisect_left(names, prefix), bisect.bisect_right(names, after))
         found: list[str] = []
         while at < len(names) and names[at].startswith(prefix) and len(found) < most:
@@ -142,22 +145,22 @@ class Server:
             cut = name.find(delimiter, len(prefix)) if delimiter else -1
             if cut >= 0:
                 common = name[: cut + 1]
-                found.append(f"<CommonPrefixes><Prefix>{escape(common)}</Prefix></CommonPrefixes>")
+                found.append(f"<CommonPrefixes><Prefix>{spelled(common)}</Prefix></CommonPrefixes>")
                 after = f"{common}\U0010ffff"
                 at = bisect.bisect_left(names, after)
             else:
                 data = self.objects[name]
                 found.append(
-                    f"<Contents><Key>{escape(name)}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>"
+                    f"<Contents><Key>{spelled(name)}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>"
                     f"<ETag>{escape(_etag(data))}</ETag><Size>{len(data)}</Size></Contents>"
                 )
                 after, at = name, at + 1
         more = at < len(names) and names[at].startswith(prefix)
-        token = f"<NextContinuationToken>{escape(after)}</NextContinuationToken>" if more else ""
-        inner = "".join(found)
+        token = f"<NextContinuationToken>{after.encode().hex()}</NextContinuationToken>" if more else ""
+        inner = f"{'<EncodingType>url</EncodingType>' if is_encoded else ''}{''.join(found)}"
         text = (
             '<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
-            f"<Name>{BUCKET}</Name><Prefix>{escape(prefix)}</Prefix><KeyCount>{len(found)}</KeyCount>"
+            f"<Name>{BUCKET}</Name><Prefix>{spelled(prefix)}</Prefix><KeyCount>{len(found)}</KeyCount>"
             f"<MaxKeys>{most}</MaxKeys><IsTruncated>{str(more).lower()}</IsTruncated>{token}{inner}</ListBucketResult>"
         )
         return 200, [("Content-Type", "application/xml")], text.encode()

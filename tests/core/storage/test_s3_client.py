@@ -7,7 +7,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -277,3 +277,44 @@ def test_what_is_no_listing_is_no_empty_directory(
     monkeypatch.setattr(server, "_listed", lambda asked: (200, [], answer))
     with pytest.raises(Corrupt):
         store.ls_if_there("m", splits)
+
+
+NAMES = ["a", "a//b", "b/", "b/%2F+", "c d", "日期=二", "<&>\"'", "z\x01\x7f\t", " "]
+UNUSUAL: Mapping[str, Callable[[bytes], bytes]] = {
+    "no": lambda body: body,
+    "owners": lambda body: body.replace(b"</Size>", b"</Size><Owner><ID>1</ID></Owner><StorageClass>IA</StorageClass>"),
+    "no tags": lambda body: re.sub(rb"<ETag>.*?</ETag>", b"", body),
+    "no namespace": lambda body: re.sub(rb" xmlns=\"[^\"]*\"", b"", body),
+    "dates of RFC 1123": lambda body: re.sub(rb"2026-01-01T00:00:00.000Z", b"Thu, 01 Jan 2026 00:00:00 GMT", body),
+    "no zone": lambda body: body.replace(b".000Z", b".000"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("unusual", UNUSUAL)
+def test_pages_are_read_as_botocore_reads_them(
+    server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, unusual: str
+) -> None:
+    server.objects.update({f"t/{name}": name.encode() for name in NAMES} | {"t/in/a": b"", "t/in/b": b""})
+    listed = server._listed
+
+    def changed(asked: Mapping[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
+        status, headers, body = listed(asked)
+        return status, headers, UNUSUAL[unusual](body)
+
+    monkeypatch.setattr(server, "_listed", changed)
+    client = Store(f"s3://{memory_s3.BUCKET}/t").many
+    assert client is not None
+    pages = dict[bool, list[Any]]()
+    for is_ours in (True, False):
+        if not is_ours:
+            of = f"{s3_client.__name__} before-parse"
+            client._fs.s3.meta.events.unregister("before-parse.s3.ListObjectsV2", unique_id=of)
+        found = [client._page("t/", Delimiter=each, MaxKeys=1000) for each in ("", "/")]
+        assert None not in found
+        pages[is_ours] = [
+            ([(each["Key"], each["Size"], each.get("ETag"), each["LastModified"]) for each in page["Contents"]],
+             {key: value for key, value in page.items() if key not in ("Contents", "ResponseMetadata")})
+            for page in found if page
+        ]  # fmt: skip
+    assert pages[True] == pages[False]
+    assert [key for key, *_ in pages[True][0][0]] == sorted(each for each in server.objects)[: len(pages[True][0][0])]
