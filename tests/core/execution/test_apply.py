@@ -282,14 +282,14 @@ def test_a_tag_published_between_two_batches_keeps_what_is_left(
     swept: list[str] = []
     late: list[str] = []
 
-    def watched(self: Store, path: str) -> bool:
+    def watched(self: Store, path: str, was: bytes | None = None) -> bool:
         if not path.startswith(("snapshot/", "tag/")):
             if len(swept) == after:
                 (table.root / "tag/tag-late").write_bytes(content)
             elif len(swept) > after:
                 late.append(path)
             swept.append(path)
-        return delete(self, path)
+        return delete(self, path, was)
 
     monkeypatch.setattr(Store, "delete", watched)
     try:
@@ -362,14 +362,14 @@ def test_a_delete_that_fails_at_any_call_breaks_no_kept_point(
     assert call == plan.frees.num_rows
 
 
-def failing_at(call: int, error: BaseException) -> Callable[[Store, str], bool]:
+def failing_at(call: int, error: BaseException) -> Callable[..., bool]:
     """A delete that raises at the n-th call, from whatever thread."""
     delete, calls = Store.delete, itertools.count()  # `next` of a count is atomic
 
-    def failing(self: Store, path: str) -> bool:
+    def failing(self: Store, path: str, was: bytes | None = None) -> bool:
         if next(calls) == call:
             raise error
-        return delete(self, path)
+        return delete(self, path, was)
 
     return failing
 

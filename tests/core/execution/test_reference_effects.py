@@ -488,10 +488,10 @@ def test_a_hint_that_cannot_be_put_back_leaves_the_run_open(
 def test_a_run_that_has_deleted_something_stays_open(table: TableBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
     opened, before, delete = open_table(str(table.root)), ground.references(table.root), Store.delete
 
-    def second(store: Store, relative: str) -> bool:
+    def second(store: Store, relative: str, was: bytes | None = None) -> bool:
         if relative == "snapshot/snapshot-2":
             raise Corrupt("Access denied.")
-        return delete(store, relative)
+        return delete(store, relative, was)
 
     with monkeypatch.context() as patch:
         patch.setattr(Store, "delete", second)
