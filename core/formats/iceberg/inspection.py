@@ -21,7 +21,7 @@ from core.formats.avro import decode as avro
 from core.formats.iceberg import types
 from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.history.outline import inherited, inline_rows
-from core.formats.iceberg.manifests import CONTENTS, DATA, DELETED, ENTRY, LIST, IcebergManifests
+from core.formats.iceberg.manifests import CONTENTS, DATA, DELETED, ENTRY, LIST, IcebergManifests, needed
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.partition_texts import partitions
 from core.formats.iceberg.types import IcebergType
@@ -104,7 +104,8 @@ def statistics(
     listed, _ = _listed(decoded, place, found, snapshot)
     listed = listed.filter(pc.equal(pc.fill_null(listed["content"], DATA), DATA))
     names = place.paths(listed["path"].combine_chunks()).to_pylist() if len(listed) else []
-    loaded = _whole(decoded.load(place, names, ENTRY, sizes := place.sizes(names)))
+    loaded = decoded.load(place, names, ENTRY, sizes := place.sizes(names))
+    loaded = _whole(Loaded(loaded.rows, loaded.start, needed(loaded.errors, names, listed)))
     wanted = files["path"]
     has = _live_and_in(place, loaded.rows, wanted).to_numpy(zero_copy_only=False)
     of = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(loaded.start))

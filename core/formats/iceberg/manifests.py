@@ -127,6 +127,19 @@ class IcebergManifests:
                 self._decoded[columns][(path, sizes[path])] = rows, begin, end
 
 
+def needed(errors: Mapping[str, SnapscopeError], names: Sequence[str], listed: pa.Table) -> dict[str, SnapscopeError]:
+    """Return the errors of manifests that are needed to know what is live.
+
+    `listed`: the row of each of `names` in a manifest list. Readers skip a manifest in which, by its row, no file is
+    live; the table's engine never opens one that is damaged or missing.
+    """
+    if not errors:
+        return {}
+    is_idle = pc.and_(pc.equal(listed["added"], 0), pc.equal(listed["existing"], 0)).to_pylist()
+    used = {name for name, idle in zip(names, is_idle, strict=True) if not idle}
+    return {path: error for path, error in errors.items() if path in used or not isinstance(error, Corrupt)}
+
+
 def _local(
     place: TableLocation, paths: Sequence[str], sizes: Mapping[str, int], errors: dict[str, SnapscopeError]
 ) -> tuple[list[str], list[str]]:

@@ -18,7 +18,7 @@ from core.formats.file_index import FileIndex
 from core.formats.held_objects import HeldObjects
 from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.history import file_index
-from core.formats.iceberg.manifests import ADDED, LIST, IcebergManifests
+from core.formats.iceberg.manifests import ADDED, LIST, IcebergManifests, needed
 from core.formats.iceberg.metadata import Member, Metadata, signed
 from core.formats.iceberg.references import reference
 from core.messages import clause, told
@@ -203,10 +203,15 @@ class IcebergLists:
         """Compare the numbers of entries by status, of each manifest that was read, with those in the manifest list.
 
         A manifest that lost whole blocks is still readable. If it has the length that the list states, or at least as
-        many entries of each status, the list is wrong, as some writers' lists are.
+        many entries of each status, the list is wrong, as some writers' lists are. One without live files need not be
+        readable.
         """
-        wrong = dict(errors)
         said, every = read.index.said, read.names
+        wrong = needed(errors, every, said)
+        for path, error in errors.items():
+            if path not in wrong:
+                remedy = told("Harmless: according to the manifest list no file in it is live, so readers skip it.")
+                self.warnings.append(Problem(path, told("a readable manifest"), clause(error.message), remedy))
         lengths, every_stated = said["bytes"].to_pylist(), [said[name].to_pylist() for name in _STATUS]
         for status, (name, stated) in enumerate(zip(_STATUS, every_stated, strict=True)):
             for number, found in counts.items():

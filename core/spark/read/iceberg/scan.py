@@ -27,7 +27,7 @@ from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import types
 from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.format import IcebergFormat
-from core.formats.iceberg.manifests import ADDED, DATA, DELETED, ENTRY, LIST, IcebergManifests
+from core.formats.iceberg.manifests import ADDED, DATA, DELETED, ENTRY, LIST, IcebergManifests, needed
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import reference
 from core.formats.iceberg.types import IcebergField
@@ -228,7 +228,7 @@ def _live(
     """The live entries of these manifests, with spec_id, sequence, file (its path here) and number."""
     names = place.paths(listed["path"].combine_chunks()).to_pylist() if len(listed) else []
     entries = manifests.load(place, names, columns, place.sizes(names))
-    _raise_first(entries.errors)
+    _raise_first(needed(entries.errors, names, listed))
     given = pa.array(np.repeat(np.arange(len(names)), np.diff(entries.start)))
     rows = entries.rows
     sequence = pc.coalesce(listed["sequence"], pa.scalar(0, pa.int64())).take(given)

@@ -17,6 +17,7 @@ import pytest
 
 from core import cli
 from core.analysis.diff import diff
+from core.analysis.inspection import statistics
 from core.errors import Corrupt, SnapscopeError
 from core.messages import code_names
 from core.model import codes
@@ -223,6 +224,44 @@ def test_an_entry_too_many_does_not_stand_for_one_that_is_lost(table: Path, adde
     lost = "existing_files_count"
     recount(table, 1, lambda record: {lost: record[lost] + 1, "added_files_count": added})
     assert open_table(str(table)).history().incomplete
+
+
+@pytest.mark.parametrize("damage", [cut, unlink, None])
+@pytest.mark.parametrize("counts", [(0, 0), (0, None), (None, 0)])
+def test_a_manifest_in_which_no_file_is_live_is_not_needed(
+    table: Path, damage: Callable[[Path], None] | None, counts: tuple[int | None, int | None]
+) -> None:
+    """Engines never open it. A list of version 1 need not count its entries, and then it is opened."""
+    first, latest = manifest_of(table)
+    history = open_table(str(table)).history()
+    wanted = _names(history, history.require(latest))
+    idle = first.with_name("idle-m0.avro")
+    schema, entries, metadata = read_avro(first)
+    write_avro(idle, schema, [each | {"status": 2} for each in entries], metadata)
+    names = ("added_files_count", "existing_files_count", "deleted_files_count")
+    own = dict(zip(names, (*counts, len(entries)), strict=True))
+    (path,) = table.glob(f"metadata/snap-{latest}-*.avro")
+    schema, rows, metadata = read_avro(path)
+    for each in schema["fields"]:
+        each["type"] = ["null", "int"] if each["name"] in names else each["type"]
+    row = rows[0] | own | {"manifest_path": f"file://{idle}", "manifest_length": idle.stat().st_size}
+    write_avro(path, schema, [*rows, row], metadata)
+    if damage is not None:
+        damage(idle)
+    history = open_table(str(table)).history()
+    is_needed = damage is not None and None in counts
+    assert bool(history.incomplete) == is_needed
+    skipped = [each.path for each in history.warnings if "readers skip it" in each.remedy]
+    assert skipped == ([] if is_needed or damage is None else [f"metadata/{idle.name}"])
+    if not is_needed:
+        position = history.require(latest)
+        assert _names(history, position) == wanted
+        opened = open_table(str(table))
+        assert statistics(opened, history, resolve(history.heads, latest), history.files_at(position))
+
+
+def _names(history: History, position: int) -> list[str]:
+    return sorted(path.rpartition("/")[2] for path in history.files_at(position)["path"].to_pylist())
 
 
 def test_a_list_that_cannot_be_read_makes_its_point_incomplete(table: Path) -> None:

@@ -23,7 +23,7 @@ from core.spark.read.iceberg import footers, scan
 from core.spark.read.iceberg import frames as iceberg_read
 from core.table import Table, open_table, resolve
 from tests.support.depth import sample
-from tests.support.iceberg_tables import PYICEBERG, moved
+from tests.support.iceberg_tables import PYICEBERG, moved, read_avro, write_avro
 from tests.support.spark.iceberg_written import Written, arrow_field
 from tests.support.webhdfs import serving
 
@@ -339,7 +339,6 @@ def test_a_table_over_the_net_is_read_in_tasks(spark: SparkSession, tmp_path: Pa
 
 def moved_to(table: Written, location: str) -> None:
     """The table as if it had been written under another location."""
-    from tests.support.iceberg_tables import read_avro, write_avro
 
     own = str(table.root)
     for path in table.root.glob("metadata/*.avro"):
@@ -465,6 +464,21 @@ def test_files_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
     Path(deletes["path"]).unlink()
     with pytest.raises(NotFound, match="does not exist"):
         query(opened, "select * from t")
+
+
+def test_manifests_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
+    """Engines do not open one in which no file is live, of data or of deletes."""
+    table = Written(tmp_path / "t", IDS)
+    table.commit(table.data({"id": [1], "v": ["a"]}))
+    path = tmp_path / "t" / "metadata" / "snap-1.avro"
+    schema, rows, metadata = read_avro(path)
+    gone = rows[0] | {"manifest_path": str(path.with_name("gone.avro")), "added_files_count": 0}
+    write_avro(path, schema, [*rows, gone, gone | {"content": 1}], metadata)
+    opened = open_table(str(table.root))
+    assert query(opened, "select * from t").table.to_pylist() == [{"id": 1, "v": "a"}]
+    write_avro(path, schema, [*rows, gone | {"existing_files_count": 1}], metadata)
+    with pytest.raises(Corrupt, match="does not exist"):
+        query(open_table(str(table.root)), "select * from t")
 
 
 @pytest.mark.parametrize(
