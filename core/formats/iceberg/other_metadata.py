@@ -4,11 +4,14 @@ here.
 Invariant: what was current after the table's current metadata, or in place of it, stops a search. A version is after
 another that its log names, whatever the clocks of their writers said; two lines of versions that both go on from one
 are of a table that was registered twice, or of a catalog that went back. Of what was written beside a version and never
-followed by another, nothing shows that it was more than a failed commit.
+followed by another, nothing shows that it was more than a failed commit. A file is not read again in this process as
+long as listings show the MD5 of what was read.
 """
 
 from __future__ import annotations
 
+import hashlib
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +29,7 @@ from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store
 
 _READ_AT_ONCE = 50
+_MOST_KNOWN = 10_000
 _COMMIT_S = 2.0  # how long a commit gets to write its metadata file, and to become current
 
 
@@ -49,6 +53,8 @@ class _Other:
     path: str
     updated_ms: int
     log: tuple[str, ...]
+    uuid: str | None
+    location: str
 
     @property
     def name(self) -> str:
@@ -61,6 +67,10 @@ class _Other:
     def is_after(self, found: _Other) -> bool:
         is_named = self.name in found.line
         return not is_named and (self.updated_ms > found.updated_ms or found.name in self.log)
+
+
+_known = dict[tuple[str, str, str], _Other]()
+"""What was read in this process, by the store, the path in the table and the MD5 of the content."""
 
 
 def refuse(place: TableLocation, found: Metadata, current: Callable[[], Metadata]) -> None:
@@ -122,21 +132,27 @@ def _others(place: TableLocation, found: Metadata) -> list[_Other]:
     every = {path.rpartition("/")[0]: bool(ABSOLUTE.match(path)) for path in (*paths, f"{DIRECTORY}/{HINT}")}
     for directory, is_outside in sorted(every.items()):
         store, below = place.opened(directory)
-        names = [entry.name for entry in store.ls_if_there(below) if not entry.is_dir and is_metadata(entry.name)]
-        names = sorted(name for name in names if name not in known and not is_older_version(name))
-        joint = f"{below}/" if below else ""
-        own = {f"{joint}{name}": f"{directory}/{name}" if directory else name for name in names}
-        for path, other in _read(store, own):
-            if _is_this(path, other, place, found, is_inside=not is_outside):
-                others.append(_other(path, other))
+        there = [entry for entry in store.ls_if_there(below) if not entry.is_dir and is_metadata(entry.name)]
+        found_md5 = {
+            each.name: each.md5 for each in there if each.name not in known and not is_older_version(each.name)
+        }
+        joint, own_joint = (f"{each}/" if each else "" for each in (below, directory))
+        own = {f"{joint}{name}": (f"{own_joint}{name}", found_md5[name]) for name in sorted(found_md5)}
+        for other in _read(store, own):
+            if _is_this(other, place, found, is_inside=not is_outside):
+                others.append(other)
     return others
 
 
-def _read(store: Store, own: Mapping[str, str]) -> Iterator[tuple[str, Metadata]]:
-    """Yield the content of metadata files that still exist; those that are not whole yet get some time.
+def _read(store: Store, own: Mapping[str, tuple[str, str | None]]) -> Iterator[_Other]:
+    """Yield what is in metadata files that still exist; those that are not whole yet get some time.
 
-    own: path in the store → the table's own path. Raises `Corrupt` if one cannot be read."""
-    waiting, ends = list(own), 0.0
+    own: path in the store → the table's own path, and the MD5 that a listing shows. Raises `Corrupt` if one cannot be
+    read."""
+    keys = {path: (store.location, name, md5) for path, (name, md5) in own.items() if md5 is not None}
+    kept = {path: _known[key] for path, key in keys.items() if key in _known}
+    yield from kept.values()
+    waiting, ends = [path for path in own if path not in kept], 0.0
     while waiting:
         errors = dict[str, SnapscopeError]()
         for begin in range(0, len(waiting), _READ_AT_ONCE):
@@ -146,9 +162,15 @@ def _read(store: Store, own: Mapping[str, str]) -> Iterator[tuple[str, Metadata]
                 if isinstance(content, SnapscopeError):
                     raise content
                 try:
-                    yield own[path], documents.parse(content, own[path])
+                    other = _other(own[path][0], documents.parse(content, own[path][0]))
                 except SnapscopeError as error:
                     errors[path] = error
+                    continue
+                if path in keys and hashlib.md5(content, usedforsecurity=False).hexdigest() == keys[path][-1]:
+                    if len(_known) >= _MOST_KNOWN:
+                        _known.clear()
+                    _known[keys[path]] = other
+                yield other
         ends = ends or time.monotonic() + _COMMIT_S
         if errors and time.monotonic() > ends:
             path, why = next(iter(errors.items()))
@@ -156,30 +178,31 @@ def _read(store: Store, own: Mapping[str, str]) -> Iterator[tuple[str, Metadata]
                 "A metadata file that the table does not name cannot be read, so it cannot be determined which files "
                 "it needs: {error}",
                 error=why.message,
-                path=own[path],
+                path=own[path][0],
                 remedy="If nothing needs this file, delete it.",
             ) from why
         if waiting := list(errors):
             time.sleep(presence.PAUSE_S)
 
 
-def _is_this(path: str, other: Metadata, place: TableLocation, found: Metadata, *, is_inside: bool) -> bool:
+def _is_this(other: _Other, place: TableLocation, found: Metadata, *, is_inside: bool) -> bool:
     """Return whether metadata is of this table. Raises `Unsupported` for that of another that may have files here."""
-    ids = [each.document.get("table-uuid") for each in (other, found)]
+    ids = [other.uuid, found.document.get("table-uuid")]
     is_here = place.path(f"{other.location}/x") == "x"
     if ids[0] == ids[1] if None not in ids else is_here:
         return True
     if is_here or is_inside:
         raise Unsupported(
             "Beside this table's metadata is that of another table, so files that look orphaned may be its.",
-            path=path,
+            path=other.path,
             remedy="Delete orphans of such tables only after you have compared both tables' files.",
         )
     return False
 
 
 def _other(path: str, found: Metadata) -> _Other:
-    return _Other(path, found.updated_ms, tuple(_name(file) for _, file in found.metadata_log))
+    log = tuple(sys.intern(_name(file)) for _, file in found.metadata_log)  # many files name the same ones
+    return _Other(path, found.updated_ms, log, found.document.get("table-uuid"), found.location)
 
 
 def _name(path: str) -> str:

@@ -15,7 +15,9 @@ from core.execution.apply import apply
 from core.formats.iceberg import other_metadata, references
 from core.formats.iceberg.file_paths import TableLocation
 from core.formats.iceberg.metadata import Metadata
+from core.storage.store import Store
 from core.table import open_table
+from tests.support import memory_s3
 from tests.support.execution import iceberg_ground as ground
 from tests.support.formats.iceberg.orphans import LITTER, lost, paths, planned, unique
 from tests.support.formats.iceberg.sql_catalog import NAME, Lake, home
@@ -262,3 +264,47 @@ def test_a_version_that_the_log_forgets_at_once_does_not_stop_the_search(
 
     monkeypatch.setattr(other_metadata, "refuse", late)
     assert LITTER["data"] in paths(planned(NAME))
+
+
+# reading once ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tags", ["MD5", "others"])
+def test_a_file_is_read_again_only_if_listings_show_another_content(
+    root: Path, monkeypatch: pytest.MonkeyPatch, tags: str
+) -> None:
+    """A tag that is no MD5, as of uploads in parts and of encrypted objects, shows nothing."""
+    monkeypatch.setattr(other_metadata, "_COMMIT_S", 0.1)
+    monkeypatch.setattr(other_metadata, "_known", {})
+    if tags != "MD5":
+        monkeypatch.setattr(memory_s3, "_etag", lambda data: f'"{len(data):032x}"')
+    others = [named(root, f"00000-{unique(number)}.metadata.json", lambda _: None) for number in range(3)]
+    objects = {f"t/{path.relative_to(root)}": path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    with memory_s3.serving(objects) as server:
+        for name, value in server.leads.items():
+            monkeypatch.setenv(name, value)
+        store = Store(f"s3://{memory_s3.BUCKET}/t")
+        found = references.read(store)[1]
+        place = TableLocation.of(store, found.location, found.properties)
+
+        def read() -> list[str]:
+            server.taken()
+            other_metadata.refuse(place, found, lambda: found)
+            return sorted(path.rpartition("/")[2] for method, path in server.taken() if "list-type" not in path)
+
+        every = sorted(path.rpartition("/")[2] for path in others)
+        assert read() == every
+        assert read() == ([] if tags == "MD5" else every)
+        more, changed = f"00000-{unique(9)}.metadata.json", f"t/{others[1]}"
+        server.objects[f"t/metadata/{more}"] = server.objects[changed]
+        server.objects[changed] += b" "
+        server._names = None
+        assert read() == (sorted([more, others[1].rpartition("/")[2]]) if tags == "MD5" else sorted([more, *every]))
+        document = json.loads(server.objects[changed])
+        document["last-updated-ms"] += 1
+        server.objects[changed] = json.dumps(document).encode()
+        with pytest.raises(Unsupported, match="newer than the table's current one"):
+            read()
+        server.objects[changed] = b"{"
+        with pytest.raises(Corrupt, match="cannot be read"):
+            read()
