@@ -156,6 +156,7 @@ def _change_on_spark(args: Args) -> Answer:
 
 
 def orphans(args: Args) -> Answer:
+    running.begin_search(args)
     if args.delete:
         return change(args)
     table = open_table(args.table)

@@ -165,6 +165,12 @@ def count(args: Args, done: int, total: int, noun: str) -> None:
         print(f"\r{line}", end=f"\r{' ' * len(line)}\r" if done == total else "", file=sys.stderr, flush=True)
 
 
+def begin_search(args: Args) -> None:
+    """Say on a terminal that a search for orphans begins: it may take minutes, and changes nothing."""
+    if not args.json and sys.stderr.isatty():
+        print("Searching for orphans; press Ctrl-C to stop.", file=sys.stderr, flush=True)
+
+
 def _progress(done: int, total: int) -> None:
     """Overwrite one line on a terminal; in a log, print a line per hundred files."""
     if sys.stderr.isatty():

@@ -66,7 +66,7 @@ def _searched(opened: OpenedTable, change: CleanOrphans) -> str:
 
 def _plan(opened: OpenedTable, history: History, change: CleanOrphans) -> None:
     try:
-        with st.spinner(words.ORPHANS_LOOKING):
+        with st.spinner(words.ORPHANS_LOOKING, show_time=True):
             plan = loading.plan(history, change, opened.now_ms)
     except Unsupported as error:  # only the table's catalog or its engine knows what nothing holds
         st.html(markup.empty(error.message, error.remedy or ""))

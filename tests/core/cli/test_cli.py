@@ -629,6 +629,19 @@ def test_a_person_types_what_the_danger_asks_for(
     assert tree(table.root) != before
 
 
+def test_a_search_for_orphans_says_on_a_terminal_that_it_begins(
+    ask: Ask, table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo(table)
+    assert ask("orphans", table.root).err == ""
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    assert ask("orphans", table.root, "--json").status == 0
+    assert shown.getvalue() == ""
+    assert ask("orphans", table.root).status == 0
+    assert shown.getvalue() == "Searching for orphans; press Ctrl-C to stop.\n"
+
+
 def test_a_change_is_one_document_with_its_receipt(ask: Ask, table: TableBuilder) -> None:
     demo(table)
     planned = ask("plan", *commands(table.root)["expire"], "--json").json
