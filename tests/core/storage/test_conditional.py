@@ -7,9 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fsspec import asyn
 
 from core.errors import Corrupt, Unsupported
 from core.storage import conditional
+from core.storage.file_systems import version_of
 from tests.support.execution.lying import HOW, Lies, lying_store
 
 CALLS = ("pipe_file", "metadata", "rm_file", "cat_file")
@@ -101,3 +103,22 @@ def test_a_directory_of_an_object_store_is_absent_by_an_empty_listing_only(
 def test_other_stores_say_themselves_that_a_directory_is_absent() -> None:
     for protocol in ("file", "memory", "hdfs", "webhdfs"):
         assert conditional.is_absent(SimpleNamespace(protocol=protocol), "/t/tag")
+
+
+@pytest.mark.parametrize("is_zonal", [False, True])
+def test_a_zonal_bucket_of_google_is_read_by_its_client_and_tells_no_version(is_zonal: bool) -> None:
+    async def answers(bucket: str) -> bool:
+        return is_zonal
+
+    async def cat_file(path: str, start: int, end: int) -> bytes:
+        assert is_zonal
+        return b"x"
+
+    async def call(method: str, url: str, headers: object) -> tuple[dict[str, str], bytes]:
+        assert not is_zonal
+        return {"X-Goog-Generation": "7"}, b"x"
+
+    fs = SimpleNamespace(protocol=("gs", "gcs"), loop=asyn.get_loop(), split_path=lambda path: path.split("/"), url=str,
+                         _is_zonal_bucket=answers, _cat_file=cat_file, _call=call)  # fmt: skip
+    found = conditional.read(fs, "lake/tag", 10)
+    assert (found, version_of(found)) == (b"x", None if is_zonal else "7")
