@@ -175,7 +175,7 @@ def _misunderstood(rows: pa.Table, place: TableLocation) -> SnapscopeError | Non
     odd_paths = paths.filter(pc.invert(place.is_named(paths)))
     if len(odd_paths):
         return Corrupt(
-            "It contains {odd_paths!r:.60}, which is not an absolute location.", odd_paths=odd_paths[0].as_py()
+            "It contains {odd_paths!r:.200}, which is not an absolute location.", odd_paths=odd_paths[0].as_py()
         )
     for name in ("bytes", "rows", "offset", "size"):
         if name in rows.column_names and pc.any(pc.less(rows[name], 0)).as_py():

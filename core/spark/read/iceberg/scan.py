@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import Unsupported
+from core.formats import undecoded
 from core.formats.avro import decode as avro
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import types
@@ -35,7 +36,7 @@ from core.model.history import History
 from core.model.references import Schema
 from core.model.time_travel import UNWRITTEN, AsOf
 from core.spark.read.iceberg import field_ids
-from core.spark.read.iceberg.columns import WAY_OUT, Columns, in_words
+from core.spark.read.iceberg.columns import Columns, in_words
 from core.spark.read.iceberg.deletes import Deletes, Entry
 from core.spark.read.iceberg.field_ids import MappedName
 from core.spark.read.iceberg.stored_files import FORMATS
@@ -258,5 +259,5 @@ def _refuse_formats(data: pa.Table, deletes: pa.Table) -> None:
                     "Files of the format {form!r} cannot be read here; Parquet, ORC and Avro can.",
                     form=form,
                     path=path,
-                    remedy=WAY_OUT,
+                    remedy=undecoded.ELSEWHERE,
                 )

@@ -466,6 +466,17 @@ def test_files_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
         query(opened, "select * from t")
 
 
+def test_data_files_that_are_no_tables(spark: SparkSession, tmp_path: Path) -> None:
+    """Some writers list their index files as data. Iceberg's own readers reject them as well."""
+    table = Written(tmp_path / "t", IDS)
+    table.commit(table.data({"id": [1], "v": ["a"]}) | {"format": "PUFFIN"})
+    with pytest.raises(Unsupported, match="Files of the format 'puffin' cannot be read here") as caught:
+        query(open_table(str(table.root)), "select * from t")
+    remedy = str(caught.value.remedy)
+    assert "Read it with the engine that wrote it." in remedy
+    assert "Iceberg's own runtime" not in remedy
+
+
 def test_manifests_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
     """Engines do not open one in which no file is live, of data or of deletes."""
     table = Written(tmp_path / "t", IDS)
