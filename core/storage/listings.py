@@ -98,7 +98,7 @@ def _by_pages(store: Store, run: Sequence[str]) -> Iterator[tuple[str, list[Dire
                 inside.append(each)
         names = [after, *(each["name"] for each in objects)]
         if is_end:
-            if inside and many.is_last(_below(top), *names[-2:]):
+            if objects and inside and many.is_last(_below(top), *names[-2:]):
                 yield run[at], _listed(inside, paths[at])
             return
         if at == began:

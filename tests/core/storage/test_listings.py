@@ -197,7 +197,7 @@ def test_pages_that_are_not_whole_are_not_believed(
     server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, answer: str, from_page: int
 ) -> None:
     """Each directory is listed alone instead. (Only what goes on from a name is answered like that here.)"""
-    names = [f"t/d{number:03}/f{each}" for number in range(64) for each in range(3)]
+    names = [f"t/d{number:03}/f{each}" for number in range(64) for each in range(7)]
     holds(server, names)
     store, directories = Store(f"s3://{memory_s3.BUCKET}/t"), [f"d{number:03}" for number in range(64)]
     expected, listed, pages = alone(store, directories), server._listed, list[str]()
