@@ -181,18 +181,6 @@ def copy(store: Store, source: str, expected: bytes, path: str, content: bytes) 
     _recheck(store, source, expected, [path])
 
 
-def replace(store: Store, source: str, expected: bytes, path: str, before: bytes, content: bytes) -> None:
-    """Like `copy`, but replace a reference with content `before`; restore it if the source changed in the meantime."""
-    _recheck(store, source, expected, [])
-    _recheck(store, path, before, [])
-    store.put(path, content)
-    try:
-        _recheck(store, source, expected, [])
-    except Conflict:
-        store.put(path, before)
-        raise
-
-
 def create_branch(store: Store, name: str, tag: str) -> None:
     """Create a branch from a tag of main: its schemas, its tag and its snapshot are copied byte for byte.
 
