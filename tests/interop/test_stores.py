@@ -20,6 +20,7 @@ from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.model.actions import CreateTag, DeleteTags, Expire, Truncate
+from core.storage import listings
 from core.storage.file_systems import version_of
 from core.storage.store import Store
 from core.table import open_table
@@ -144,6 +145,16 @@ def test_names_are_written_listed_and_read(place: str) -> None:
         assert store.delete(f"below/{name}")
     assert store.ls_if_there("below") == []
     assert store.size("below/a b") is None
+
+
+def test_many_directories_are_listed_as_each_is(place: str) -> None:
+    store, directories = Store(f"{place}-many"), [f"d/dt={number}%3A é" for number in range(40)]
+    paths = [f"{each}/{name}" for each in directories for name in ("f", "in ner/f")]
+    store.make_dirs(path.rpartition("/")[0] for path in paths)
+    store.each(paths, lambda path: store.put(path, path.encode()))
+    expected = {each: store.ls_if_there(each) for each in directories}
+    assert [[entry.name for entry in found] for found in expected.values()] == [["f", "in ner"]] * 40
+    assert listings.of(store, directories) == expected
 
 
 def test_no_name_leads_to_another_object(place: str) -> None:
