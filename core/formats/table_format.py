@@ -175,11 +175,6 @@ class TableFormat(Protocol):
         return 128 * 1024**2, 0.75
 
     @staticmethod
-    def tag_costs(history: HistorySummary, now_ms: int) -> dict[str, int]:
-        """Where tags hold no files: bytes by tag that the table's own retention reclaims only without that tag."""
-        return {}
-
-    @staticmethod
     def by_tags(history: HistorySummary, now_ms: int) -> tuple[HistorySummary, Mask]:
         """Return a history with a position for each tag whose deletion reclaims files, and the mask of what remains.
 

@@ -254,14 +254,18 @@ def _best_drops(history: HistorySummary, now_ms: int, branch: str) -> tuple[tupl
 def _later_costs(history: HistorySummary, now_ms: int) -> list[Json]:
     """Costs of tags that hold no files: deleting one frees nothing now, and something at the next expiry by policy."""
     dates = expiries(history.heads, now_ms)
-    later = registry.of(history.heads).tag_costs(history, now_ms)
+    split, kept = registry.of(history.heads).by_tags(history, now_ms)
+    _, sizes = exclusive(split, kept)
+    later = {
+        each.name: int(size) for each, size in zip(split.holders, sizes, strict=True) if each.kind is HolderKind.TAG
+    }
     return [
         {
             "point": f"tag:{tag.name}",
             "snapshot": tag.snapshot.id,
             "exclusive_now_files": 0,
             "exclusive_now_bytes": 0,
-            "exclusive_after_policy_bytes": None if history.incomplete else later[tag.name],
+            "exclusive_after_policy_bytes": None if history.incomplete else later.get(tag.name, 0),
             "expires": dates[f"tag:{tag.name}"].words,
         }
         for tag in history.heads.main.tags

@@ -66,7 +66,6 @@ class IcebergFormat(Format):
     expiring = staticmethod(expiry.expiring)
     expiries = staticmethod(expiration_dates.expiries)
     by_tags = staticmethod(tag_costs.by_tags)
-    tag_costs = staticmethod(tag_costs.tag_costs)
 
     @staticmethod
     def target_size(options: Mapping[str, str], *, keyed: bool) -> tuple[int, float]:

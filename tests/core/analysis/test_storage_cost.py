@@ -32,6 +32,7 @@ from core.model.expiry import Expiry
 from core.model.history import History
 from core.model.intervals import from_pairs
 from core.model.references import MAIN, Heads, Holder, HolderKind, Line, Ref, Schema, Snapshot, Tag
+from core.reports.json import tag_costs
 from core.table import open_table
 from tests.support.places import TABLES
 
@@ -239,20 +240,22 @@ def test_deleting_names_frees_what_only_they_hold(history: History, data: st.Dat
     assert (found.files, found.bytes) == (files, size)
 
 
-def test_names_of_iceberg_tables_are_their_tags_and_deleting_one_frees_its_cost() -> None:
-    """In the history in which tags have positions of their own, as `by_tags` gives it: on every real table."""
-    now_ms, compared = 10**14, 0
+def test_an_iceberg_tag_costs_what_an_expiry_frees_only_without_it() -> None:
+    """On every real table: alone by its name in the history of `by_tags`, in the report, and by two expiries judged."""
+    now_ms, compared, cost = 10**14, 0, 0
     for root in sorted((TABLES / "iceberg" / "java_random").iterdir()):
         if not (root / "metadata").is_dir():
             continue
         history = open_table(str(root)).history()
-        format_ = registry.of(history.heads)
-        split, stays = format_.by_tags(history, now_ms)
-        costs = format_.tag_costs(history, now_ms)
-        for name in (each for each in holder_names(split) if each.startswith("tag:")):
-            alone = [tag for tag in history.heads.main.tags if f"tag:{tag.name}" == name]
-            assert alone
-            assert deleting(split, [name], stays).bytes == costs[alone[0].name]
-            compared += 1
+        split, stays = registry.of(history.heads).by_tags(history, now_ms)
+        reported = {each["point"]: each["exclusive_after_policy_bytes"] for each in tag_costs(history, now_ms)}
+        for tag in history.heads.main.tags:
+            rest = [ref for ref in history.heads.refs if ref.name != tag.name]
+            expected = None if history.incomplete else refplan.marginal(history, rest, now_ms)[1]
+            assert reported[f"tag:{tag.name}"] == expected
+            if f"tag:{tag.name}" in holder_names(split) and expected is not None:
+                assert deleting(split, [f"tag:{tag.name}"], stays).bytes == expected
+            compared, cost = compared + 1, cost + (expected or 0)
         assert len(by_holders(split))
     assert compared
+    assert cost

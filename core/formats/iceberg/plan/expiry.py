@@ -38,7 +38,7 @@ from core.model.actions import (
 )
 from core.model.codes import Fault
 from core.model.history import HistorySummary
-from core.model.intervals import Mask, freed
+from core.model.intervals import Mask
 from core.model.lineage import members
 from core.model.plan import FREES, Plan, Verdict, fingerprint, ordered, unreadable
 from core.model.references import MAIN, Heads, Ref, Snapshot
@@ -107,12 +107,6 @@ def expiring(history: HistorySummary, now_ms: int) -> Mask:
 def marginal(history: HistorySummary, after: Sequence[Ref], now_ms: int) -> tuple[int, int]:
     """Return the number of files and bytes that an expiry by the table's own rules frees only with these refs."""
     return _measured(history, *_with_and_without(history, after, now_ms))
-
-
-def marginal_bytes(history: HistorySummary, after: Sequence[Ref], now_ms: int) -> int:
-    """Return the bytes of `marginal`."""
-    alike = history.shapes
-    return int(alike.weight[freed(alike.runs, *_with_and_without(history, after, now_ms))].sum())
 
 
 def _with_and_without(history: HistorySummary, after: Sequence[Ref], now_ms: int) -> tuple[Mask, Mask]:

@@ -6,25 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.errors import Unsupported
 from core.formats.iceberg import retention
-from core.formats.iceberg.plan.expiry import marginal_bytes, refuse_off
 from core.formats.iceberg.retention import ExpiryOptions
 from core.model.history import HistorySummary
 from core.model.intervals import Mask
 from core.model.lineage import members
 from core.model.references import MAIN, Holder, HolderKind
-
-
-def tag_costs(history: HistorySummary, now_ms: int) -> dict[str, int]:
-    """Return the bytes by tag that the table's own retention frees only without it; 0 if expiry is disabled."""
-    names = [ref.name for ref in history.heads.refs if not ref.is_branch]
-    try:
-        refuse_off(history.heads)
-    except Unsupported:
-        return dict.fromkeys(names, 0)
-    rest = {name: [ref for ref in history.heads.refs if ref.name != name] for name in names}
-    return {name: marginal_bytes(history, refs, now_ms) for name, refs in rest.items()}
 
 
 def by_tags(history: HistorySummary, now_ms: int) -> tuple[HistorySummary, Mask]:
@@ -34,7 +21,7 @@ def by_tags(history: HistorySummary, now_ms: int) -> tuple[HistorySummary, Mask]
     positions.
     """
     heads, options = history.heads, history.heads.main.options
-    if options.get("gc.enabled", "true").lower() != "true":
+    if retention.is_off(options):
         return history, np.zeros(len(history.holders), dtype=np.bool_)
     branches = [ref for ref in heads.refs if ref.is_branch]
     told, untagged = (
