@@ -9,7 +9,7 @@ needs, 256 at a time. Output: median seconds with the spread, the median of the 
 requests. Then expiries are run on the newest 2,000 and on all snapshots: all but one expire, after they were planned in
 the same process. The bare loop beside them reads each reference that goes and deletes it and each file by a request of
 its own, 256 at a time. The table's metadata is written from a seed, which takes a minute; `--warehouse DIRECTORY` keeps
-it for the next run. At last orphans are searched in a table of so many partitions, with 20 in each.
+it for the next run. Finally, orphans are searched for in a table of `--orphans` partitions, each with 20 of them.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def measure_expiry(ask: Callable[..., Any], count: int, rounds: int, folder: Pat
 
 
 def measure_search(partitions: int, delay_s: float, rounds: int, folder: Path) -> None:
-    """Search a table of so many partitions for orphans, 20 in each: seconds and requests."""
+    """Search for orphans in a table of this many partitions, each with 20 of them: seconds and requests."""
     table = builders.TableBuilder(folder / "parted" / "t", partition_keys=("dt",))
     table.commit([table.file(1, partition=(f"{number:05}",)) for number in range(partitions)])
     taken = []

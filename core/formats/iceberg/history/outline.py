@@ -203,11 +203,11 @@ class IcebergLists:
         """Compare the numbers of entries by status, of each manifest that was read, with those in the manifest list.
 
         A manifest that lost whole blocks is still readable. If it has the length that the list states, or at least as
-        many entries of each status, the list is wrong, as some writers' lists are. One without live files need not be
-        readable.
+        many entries of each status, the list is wrong, as some writers' lists are. One need not be readable if the
+        lists agree that no file in it is live.
         """
         said, every = read.index.said, read.names
-        wrong = needed(errors, every, said)
+        wrong = needed(errors, every, said) if read.index.is_sound else dict(errors)  # what contradicts itself may err
         for path, error in errors.items():
             if path not in wrong:
                 remedy = told("Harmless: according to the manifest list no file in it is live, so readers skip it.")

@@ -7,6 +7,7 @@ import datetime as dt
 import json
 import random
 import re
+import shutil
 from collections.abc import Callable
 from decimal import Decimal
 from itertools import pairwise
@@ -258,6 +259,24 @@ def test_a_manifest_in_which_no_file_is_live_is_not_needed(
         assert _names(history, position) == wanted
         opened = open_table(str(table))
         assert statistics(opened, history, resolve(history.heads, latest), history.files_at(position))
+
+
+@pytest.mark.parametrize("is_live_in", [0, 1])
+def test_a_manifest_is_needed_if_any_list_counts_live_files_in_it(table: Path, is_live_in: int) -> None:
+    first, _ = manifest_of(table)
+    live = first.with_name("live-m0.avro")
+    shutil.copy(first, live)
+    snapshots = [each.id for each in open_table(str(table)).heads().main.snapshots]
+    for number, at in enumerate((snapshots[0], snapshots[-1])):
+        (path,) = table.glob(f"metadata/snap-{at}-*.avro")
+        schema, rows, metadata = read_avro(path)
+        counts = {"added_files_count": int(number == is_live_in), "existing_files_count": 0}
+        own = {"manifest_path": f"file://{live}", "manifest_length": live.stat().st_size}
+        write_avro(path, schema, [*rows, rows[0] | own | counts], metadata)
+    live.unlink()
+    history = open_table(str(table)).history()
+    with pytest.raises(Corrupt, match=r"live-m0\.avro"):
+        history.require(str(snapshots[-is_live_in]))
 
 
 def _names(history: History, position: int) -> list[str]:

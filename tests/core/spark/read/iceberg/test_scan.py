@@ -484,7 +484,8 @@ def test_manifests_that_are_not_there(spark: SparkSession, tmp_path: Path) -> No
     path = tmp_path / "t" / "metadata" / "snap-1.avro"
     schema, rows, metadata = read_avro(path)
     gone = rows[0] | {"manifest_path": str(path.with_name("gone.avro")), "added_files_count": 0}
-    write_avro(path, schema, [*rows, gone, gone | {"content": 1}], metadata)
+    deletes = gone | {"manifest_path": str(path.with_name("gone-deletes.avro")), "content": 1}
+    write_avro(path, schema, [*rows, gone, deletes], metadata)
     opened = open_table(str(table.root))
     assert query(opened, "select * from t").table.to_pylist() == [{"id": 1, "v": "a"}]
     write_avro(path, schema, [*rows, gone | {"existing_files_count": 1}], metadata)
