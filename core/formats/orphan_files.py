@@ -15,6 +15,7 @@ from core.model.actions import CleanOrphans
 from core.model.plan import FREES, ordered
 from core.model.references import ObjectKind
 from core.model.unheld import LISTED, Listed, Unheld
+from core.storage import listings
 from core.storage.file_systems import DirectoryEntry
 from core.storage.store import Store
 
@@ -57,13 +58,22 @@ def is_named(store: Store, path: str) -> bool:
 
 def told_of(store: Store, found: Unheld) -> tuple[pa.Table, list[Reason]]:
     """Return orphans as a plan's freed files, and notes on files that look orphaned but are kept."""
-    out = [store.leads_out(path) for path in found.frees["path"].to_pylist()] if store.is_local else []
-    frees = found.frees.filter(pa.array([not each for each in out])) if any(out) else found.frees
-    counts = {**found.stays, _UNKNOWN: found.stays.get(_UNKNOWN, 0) + sum(out)}
+    out = _leading_out(store, found.frees["path"].to_pylist()) if store.is_local else set[str]()
+    frees = found.frees
+    if out:
+        frees = frees.filter(pa.array([path not in out for path in frees["path"].to_pylist()], pa.bool_()))
+    counts = {**found.stays, _UNKNOWN: found.stays.get(_UNKNOWN, 0) + len(out)}
     whys = (_YOUNG, codes.MAY_BE_COMMITTED()), (_AGELESS, codes.AGELESS()), (_UNKNOWN, codes.ODD_NAMES())
     notes = [codes.FILES_STAY(count=counts[name], why=why) for name, why in whys if counts.get(name)]
     notes += [codes.NO_TEXT_STAYS(**shown(found.listed.odd))] if found.listed.odd else []
     return ordered(frees.cast(FREES)), notes
+
+
+def _leading_out(store: Store, paths: Sequence[str]) -> set[str]:
+    """Return the files that symbolic links lead out of the table: one above them, or the file itself."""
+    above = {directory: store.leads_out(directory) for directory in {path.rpartition("/")[0] for path in paths}}
+    out = {path for path in paths if above[path.rpartition("/")[0]]}
+    return out.union(path for path in listings.links(store, paths) if store.leads_out(path))
 
 
 def neighbours(tables: Sequence[str], others: Sequence[str]) -> list[Reason]:

@@ -39,10 +39,9 @@ def of(store: Store, directories: Collection[str]) -> dict[str, list[DirectoryEn
     return found
 
 
-def links(store: Store, directories: Collection[str]) -> list[str]:
-    """Return those of these directories inside the store's root that are symbolic links."""
-    inner = [directory for directory in directories if directory] if store.is_local else []
-    return [directory for directory in inner if os.path.islink(store.full(directory))]
+def links(store: Store, paths: Collection[str]) -> list[str]:
+    """Return those of these paths inside the store's root that are symbolic links."""
+    return [path for path in paths if path and os.path.islink(store.full(path))] if store.is_local else []
 
 
 def _each(store: Store, names: Sequence[str], act: Callable[[str], None]) -> None:

@@ -43,12 +43,14 @@ def test_a_file_behind_a_link_stays_and_everything_is_told(tmp_path: Path) -> No
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "t" / "data").mkdir(parents=True)
     (tmp_path / "t" / "link").symlink_to(tmp_path / "elsewhere")
-    frees = pa.table({"path": ["data/a", "link/b"], "kind": ["data"] * 2, "bytes": [1, 2]})
+    (tmp_path / "t" / "data" / "out").symlink_to(tmp_path / "elsewhere" / "c")
+    (tmp_path / "t" / "data" / "within").symlink_to(tmp_path / "t" / "data" / "a")
+    frees = pa.table({"path": ["data/a", "data/out", "data/within", "link/b"], "kind": ["data"] * 4, "bytes": [1] * 4})
     listed = Listed(LISTED.empty_table(), ("\udcff",), ("inner",), ("backup",))
     found, notes = orphan_files.told_of(Store(str(tmp_path / "t")), Unheld(frees, {"young": 2, "unknown": 1}, listed))
-    assert found["path"].to_pylist() == ["data/a"]
+    assert found["path"].to_pylist() == ["data/a", "data/within"]
     counts = {each.values["why"].code.name: each.values["count"] for each in notes if each.code.name == "files-stay"}
-    assert counts == {"may-be-committed": 2, "odd-names": 2}
+    assert counts == {"may-be-committed": 2, "odd-names": 3}
     assert code_names(notes)[-1] == "no-text-stays"
     assert code_names(orphan_files.neighbours(["b", "a"], ["c"])) == ["tables-stay", "others-stay"]
     assert orphan_files.shown([f"{number:02}" for number in range(11)]) == {
