@@ -201,10 +201,10 @@ def heads(found: Metadata, location: str, problems: Sequence[Problem] = (), stor
     warnings = [*problems, *reference_warnings.told_of(found)]
     if store is not None and not same(store, found.location):
         warnings.append(_moved(found, store, location))
-    snapshots = _snapshots(found)
-    lines = _lines(found, snapshots, tuple(warnings))
+    parts = references(found)
+    lines = _lines(found, _snapshots(found, parts), tuple(warnings))
     refs = tuple(found.refs.values())
-    return Heads(location, ICEBERG, lines, references(found), refs, found.log, found.document)
+    return Heads(location, ICEBERG, lines, parts, refs, found.log, found.document)
 
 
 def _moved(found: Metadata, store: Store, location: str) -> Problem:
@@ -237,7 +237,7 @@ def references(found: Metadata) -> dict[str, bytes]:
     parts: dict[str, bytes] = {reference("file"): found.path.encode()}
     for key, value in found.document.items():
         if key == "snapshots":
-            parts |= {reference(f"snapshots/{each.id}"): canonical(each.fields) for each in found.snapshots.values()}
+            parts |= {_of_snapshot(each): canonical(each.fields) for each in found.snapshots.values()}
         elif key == "refs" and isinstance(value, Mapping):
             parts |= {reference(f"refs/{name}"): canonical(ref) for name, ref in value.items()}
         else:
@@ -250,6 +250,10 @@ def references(found: Metadata) -> dict[str, bytes]:
 def reference(part: str) -> str:
     """Name a part of the document: the file changes with each commit, but most of its parts do not."""
     return f"metadata.json#{part}"
+
+
+def _of_snapshot(member: Member) -> str:
+    return reference(f"snapshots/{member.id}")
 
 
 def canonical(value: Any) -> bytes:
@@ -306,26 +310,26 @@ def _tag(found: Metadata, ref: Ref, snapshot: Snapshot) -> Tag:
     return Tag(ref.name, snapshot, None, retained, None if age_ms is None else snapshot.time_ms + age_ms)
 
 
-def _snapshots(found: Metadata) -> dict[int, Snapshot]:
-    """Return all snapshots by id, each with its note and state."""
-    plain = {each.id: _snapshot(found, each) for each in found.snapshots.values()}
+def _snapshots(found: Metadata, parts: Mapping[str, bytes]) -> dict[int, Snapshot]:
+    """Return all snapshots by id, each with its note and state. `parts`: those of the document (`references`)."""
+    members = found.snapshots
     on_refs = {
         each.id
         for ref in found.refs.values()
-        if ref.snapshot_id in plain
-        for each in (ancestors(plain, ref.snapshot_id) if ref.is_branch else [plain[ref.snapshot_id]])
+        if ref.snapshot_id in members
+        for each in (ancestors(members, ref.snapshot_id) if ref.is_branch else [members[ref.snapshot_id]])
     }
-    on_main = set() if found.current is None else {each.id for each in ancestors(plain, found.current)}
+    on_main = set() if found.current is None else {each.id for each in ancestors(members, found.current)}
     left: set[int] = set()  # in main's log, or ancestors of those, but no longer on main
     for _, number in reversed(found.log):
-        for each in ancestors(plain, number):
+        for each in ancestors(members, number):
             if each.id in on_main or each.id in left:
                 break
             left.add(each.id)
     published = _published(found)
     return {
-        each.id: _snapshot(found, each, *_note(each, left, on_refs, published.get(each.id)))
-        for each in found.snapshots.values()
+        each.id: _snapshot(found, each, parts[_of_snapshot(each)], *_note(each, left, on_refs, published.get(each.id)))
+        for each in members.values()
     }
 
 
@@ -363,7 +367,7 @@ def _note(member: Member, left: set[int], on_refs: set[int], published: int | No
     return joined(notes), state
 
 
-def _snapshot(found: Metadata, member: Member, note: str = "", state: str = "") -> Snapshot:
+def _snapshot(found: Metadata, member: Member, content: bytes, note: str, state: str) -> Snapshot:
     added, deleted = (_number(member.summary.get(key)) for key in ("added-records", "deleted-records"))
     return Snapshot(
         id=member.id,
@@ -376,7 +380,7 @@ def _snapshot(found: Metadata, member: Member, note: str = "", state: str = "") 
         delta_rows=None if added is None and deleted is None else (added or 0) - (deleted or 0),
         watermark=None,
         fields=member.fields,
-        content=canonical(member.fields),
+        content=content,
         parent_id=member.parent_id,
         note=note,
         state=state,
