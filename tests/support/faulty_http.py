@@ -42,6 +42,18 @@ class _Server(ThreadingHTTPServer):
     proxy: Proxy
 
 
+def throttling() -> Rule:
+    """Answer every request that may change something by 503 when it is sent for the first time."""
+    sent = set[tuple[str, str]]()
+
+    def rule(method: str, path: str) -> int | None:
+        is_first = method in ("PUT", "POST", "DELETE") and (method, path) not in sent
+        sent.add((method, path))
+        return 503 if is_first else None
+
+    return rule
+
+
 @contextmanager
 def between(backend: str) -> Iterator[Proxy]:
     """Yield a proxy of `backend` on a free port of this machine."""
