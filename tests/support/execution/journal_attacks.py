@@ -73,7 +73,7 @@ def written_over_by_an_older_copy(ground: Ground) -> None:
 
 
 def directory_moved(ground: Ground) -> None:
-    ground.path.parent.rename(ground.path.parent.with_name("moved"))
+    ground.path.parent.rename(ground.path.parent.with_name(f"{ground.path.parent.name}-moved"))
 
 
 def emptied(ground: Ground) -> None:

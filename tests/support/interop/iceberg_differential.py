@@ -22,6 +22,7 @@ from typing import Any
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
 
 from core.analysis.diff import diff
 from core.errors import Invalid, NotFound
@@ -44,6 +45,7 @@ from core.table import open_table, resolve
 from core.units import several
 from tests.engines.iceberg_java import EngineError, IcebergJudge
 from tests.support.iceberg_scan import scan
+from tests.support.iceberg_tables import read_avro
 from tests.support.interop.iceberg_history import DAY_MS, History, requests, times
 
 PATH_ID, POSITION_ID = 2147483546, 2147483545
@@ -453,10 +455,15 @@ def _local(path: str) -> str:
 
 
 def _by_id(path: Path) -> dict[int, list[Any]]:
-    """Return the columns of a Parquet file by field id."""
-    table = pq.ParquetFile(path).read()
+    """Return the columns of a Parquet, ORC or Avro file by field id, whatever the file is called."""
+    if path.read_bytes()[:3] == b"Obj":
+        schema, rows, _ = read_avro(path)
+        return {each["field-id"]: [row[each["name"]] for row in rows] for each in schema["fields"]}
+    is_orc = path.read_bytes()[:3] == b"ORC"
+    table = orc.ORCFile(path).read() if is_orc else pq.ParquetFile(path).read()
+    key = b"iceberg.id" if is_orc else b"PARQUET:field_id"
     return {
-        int(field.metadata[b"PARQUET:field_id"]): table[field.name].to_pylist()
+        int(field.metadata[key]): table[field.name].to_pylist()
         for field in table.schema
-        if field.metadata and b"PARQUET:field_id" in field.metadata
+        if field.metadata and key in field.metadata
     }
