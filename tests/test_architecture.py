@@ -287,7 +287,7 @@ def test_the_pure_core_is_pure() -> None:
 
 
 def test_only_the_store_knows_file_systems() -> None:
-    doors = [f"core/storage/{name}.py" for name in ("store", "s3_client", "conditional", "web_hdfs")]
+    doors = [f"core/storage/{name}.py" for name in ("store", "s3_client", "conditional", "file_systems", "web_hdfs")]
     others = [path for path in SOURCES if relative(path) not in doors]
     assert complaints(file_system_outside_the_store, others) == []
 

@@ -24,6 +24,7 @@ from core.errors import Conflict, Corrupt, NotFound, SnapscopeError, Unsupported
 from core.messages import both, told
 from core.storage import by_renaming, file_systems
 from core.storage.file_systems import (
+    AZURE,
     Versioned,
     described,
     no_listing,
@@ -38,7 +39,6 @@ from core.storage.size_limits import DOCUMENT
 LOCAL = ("file", "local")
 S3 = ("s3", "s3a")
 GCS = ("gs", "gcs")
-AZURE = ("abfs", "abfss", "az")
 HDFS = ("hdfs", "webhdfs")
 fsspec.register_implementation("webhdfs", "core.storage.web_hdfs.WebHdfs", clobber=True)
 fsspec.register_implementation("hdfs", "core.storage.native_hdfs.NativeHdfs", clobber=True)

@@ -27,6 +27,7 @@ from core.storage.file_systems import (
     addresses,
     climbing,
     entries,
+    ls,
     no_directory,
     no_file_system,
     protocol_of,
@@ -141,7 +142,7 @@ class Store:
                 if self.is_local:
                     return sorted(time_limits.calling(local_disk.ls, path, relative or path), key=_NAME)
                 if not (found := self.many and self.many.ls(path)):
-                    found = self._asked(lambda: self._fs.ls(path, detail=True))
+                    found = self._asked(lambda: ls(self._fs, path))
                     if self.many and not self._asked(partial(self.many.is_whole, path, found)):
                         continue
             except FileNotFoundError as error:
