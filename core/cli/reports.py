@@ -13,8 +13,9 @@ from core.cli import parameters, questions, running
 from core.cli.arguments import Args
 from core.cli.output import HTML, UNREAD, grid, number
 from core.errors import Invalid
+from core.model import time_input
 from core.model.history import History
-from core.model.time_travel import AsOf, in_words
+from core.model.time_travel import AsOf
 from core.reports import html as reporting
 from core.reports import json as answers
 from core.reports import state_json
@@ -30,6 +31,7 @@ def report(args: Args) -> Answer:
     is_printed = args.out in parameters.REPORTED or (args.out is None and args.json)
     if args.out is None and not is_printed:
         raise click.UsageError("-o needs a file to write or a format to print: -o orders.html, -o json.")
+    time_input.zone_of(args.zone)  # some formats state no time in it
     table = open_table(args.table)
     history = table.history()
     make = _state if args.diff is None else _difference
@@ -55,17 +57,17 @@ def _state(args: Args, table: Table, history: History, *, is_html: bool) -> Answ
     if is_html:
         return {}, reporting.of_table(history, point, table.name, zone=args.zone, now_ms=now_ms)
     document = state_json.of_table(history, point, now_ms)
-    return document, _in_words(document, history, point)
+    return document, _in_words(document, history, point, args.zone)
 
 
-def _in_words(document: Mapping[str, Any], history: History, point: AsOf | None) -> str:
+def _in_words(document: Mapping[str, Any], history: History, point: AsOf | None, zone: str) -> str:
     """The state of a table as text."""
     least = "At least " if history.incomplete else ""
     at = "No snapshot was ever committed."
     if point is not None:
         then = document["at"]
         rows = "" if then["rows"] is None else f"{several(then['rows'], 'row')} in "
-        at = f"At {point.point}, committed {in_words(point.snapshot.time_ms)}: {rows}"
+        at = f"At {point.point}, committed {time_input.in_zone(point.snapshot.time_ms, zone)}: {rows}"
         at += f"{several(then['files'], 'file')}, {size(then['bytes'])}."
     columns = [(each["column"], str(each["type"]), _keys(each)) for each in document["columns"]]
     partitions = [

@@ -212,7 +212,12 @@ def zone_of(name: str) -> dt.tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise no_such_zone(name) from None
+        raise Invalid(
+            "not a valid time zone: {name!r}.",
+            name=name,
+            remedy="Use a name such as Asia/Shanghai.",
+            code=ErrorCode.NOT_A_TIME,
+        ) from None
 
 
 def _is_whole(match: re.Match[str], text: str) -> bool:

@@ -18,13 +18,13 @@ from core.model.expiry import Forecast
 from core.model.history import History
 from core.model.plan import LEAVING, Plan, Verdict
 from core.model.references import Heads, Snapshot
+from core.model.time_input import UTC
 from core.model.time_travel import AsOf
 from core.planning.confirmation import danger
 from core.procedures import command_line
 from core.reports import json as answers
 from core.reports import pieces
 from core.reports.page import (
-    UTC,
     Fragment,
     Piece,
     Speak,

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from markupsafe import Markup
 
-from core.errors import Invalid
 from core.messages import literal, told
+from core.model.time_input import zone_of
 from core.safe_text import SAID, shortened
 from core.units import printable
 from core.units import size as rounded
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from jinja2.runtime import Context
 
-UTC = "UTC"
 Speak = Callable[[str], str]
 
 
@@ -108,19 +106,10 @@ def moment(ms: int | None, zone: str) -> str:
     if ms is None:
         return "—"
     try:
-        at = (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=ms)).astimezone(_zone(zone))
+        at = (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=ms)).astimezone(zone_of(zone))
     except (OverflowError, ValueError):
         return f"{ms} ms since 1970 UTC"
     return f"{at:%Y-%m-%d %H:%M:%S} {at.tzname() or zone}"
-
-
-def _zone(name: str) -> dt.tzinfo:
-    try:
-        return dt.UTC if name == UTC else ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise Invalid(
-            "not a valid time zone: {name!r}.", name=name, remedy="Use a name such as Asia/Shanghai."
-        ) from error
 
 
 def section(title: str, *parts: Fragment) -> Fragment:

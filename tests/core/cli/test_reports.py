@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -78,6 +79,22 @@ def test_a_difference_is_that_of_diff(ask: Ask, table: TableBuilder) -> None:
     assert ask(*report, "-o", "table")[1] == ask("diff", table.root, "2", "4")[1]
     assert ask(*report, "-o", "csv")[1] == ask("diff", table.root, "2", "4", "-o", "csv")[1]
     assert "<!doctype html>" in ask(*report, "-o", "html")[1]
+
+
+@pytest.mark.parametrize("way", [[], ["--diff", "2", "4"]])
+@pytest.mark.parametrize("out", ["table", "json", "csv", "html", "report.html"])
+def test_a_zone_that_does_not_exist_is_rejected_in_every_format(
+    ask: Ask, table: TableBuilder, tmp_path: Path, out: str, way: list[str]
+) -> None:
+    out = str(tmp_path / out) if "." in out else out
+    status, printed, err = ask("report", table.root, *way, "-o", out, "--zone", "Mars")
+    assert status == 1
+    assert "not a valid time zone: 'Mars'." in printed + err
+
+
+def test_text_states_times_in_the_requested_zone(ask: Ask, table: TableBuilder) -> None:
+    out = ask("report", table.root, "-o", "table", "--zone", "Asia/Shanghai")[1]
+    assert re.match(r"At 4, committed \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{3})? CST: ", out)
 
 
 def test_a_table_without_a_commit(ask: Ask, tmp_path: Path) -> None:
