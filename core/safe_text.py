@@ -2,6 +2,7 @@
 
 Invariants:
 - A shortened display says how long the text is. A download is complete.
+- No name turns the text around it.
 - No text in a CSV of the dashboard or the audit is a formula: no value, no name, and no part of one after a semicolon,
   tab or line break at which a spreadsheet may split. Numbers stay numbers. `-o csv` is for programs, and has texts as
   they are.
@@ -21,6 +22,7 @@ from core.units import size
 SHOWN = 1_000  # characters of a value in a table
 SAID = 4_000  # characters of a text anywhere else on a page
 _UNSEEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\u200b-\\u200f\\u2060\\ufeff]*"  # what a spreadsheet may drop first
+_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")  # embeds, overrides and isolates, and their ends
 _SIGNS = "=+@＝＋－＠-"
 _BEGINS = re.compile(rf"{_UNSEEN}[\t\r\n{_SIGNS}]")
 _INSIDE = re.compile(rf"([;\t\r\n])(?={_UNSEEN}[{_SIGNS}])")
@@ -30,6 +32,12 @@ _PLAIN = (int, float, Decimal, np.number, np.bool_, np.datetime64, dt.date, dt.t
 def shortened(text: str, most: int = SHOWN) -> str:
     """The text; if it is too long, its beginning and its total size."""
     return text if len(text) <= most else f"{text[:most]}{rest(len(text.encode(errors='replace')))}"
+
+
+def unturned(text: str) -> str:
+    """The text with the characters escaped that would turn the direction of what follows: `evil\\u202egpj.exe` must not
+    look like `evilexe.jpg`, nor turn the sentence around it."""
+    return text if text.isascii() else _TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def rest(of_bytes: int) -> str:

@@ -62,14 +62,20 @@ def short(table: pa.Table) -> pa.Table:
 
 
 def brief(frame: pd.DataFrame) -> pd.DataFrame:
-    """Truncate long texts in one of our own frames."""
+    """Shorten the long texts in one of our own frames, and show characters that would turn their direction."""
     most = most_shown(len(frame), len(frame.columns))
+
+    def shown(value: object) -> object:
+        return safe_text.unturned(safe_text.shortened(value, most)) if isinstance(value, str) else value
+
     made = frame
     for place, of in enumerate(frame.dtypes):
+        if not is_object_dtype(of):
+            continue
         column = frame.iloc[:, place].tolist()
-        if is_object_dtype(of) and any(isinstance(each, str) and len(each) > most for each in column):
+        texts = [shown(each) for each in column]
+        if any(text is not each for text, each in zip(texts, column, strict=True)):
             made = made.copy(deep=False) if made is frame else made
-            texts = [safe_text.shortened(each, most) if isinstance(each, str) else each for each in column]
             made.isetitem(place, pd.Series(texts, frame.index, dtype=object).array)
     return made
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.formats.table_format import TableRef
+from core.safe_text import unturned
 
 MOST = 60
 CATALOGS = ("iceberg://", "paimon://")
@@ -74,4 +75,4 @@ _MARKS = re.compile(r"[\\`*\[\]$<>~&!]|(?<!\w)_|_(?!\w)|:(?=[\w+/-]+:)|^[-+#]|(?
 
 def inline(text: str) -> str:
     """Escape a name inside a label or sentence, only where Markdown would interpret it."""
-    return _MARKS.sub(r"\\\g<0>", " ".join(text.split()))
+    return _MARKS.sub(r"\\\g<0>", unturned(" ".join(text.split())))

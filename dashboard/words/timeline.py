@@ -7,6 +7,7 @@ from html import escape
 from textwrap import wrap
 
 from core.model.time_travel import AsOf
+from core.safe_text import unturned
 from dashboard.charts.pointer import Reset
 from dashboard.charts.time_axis import Dot, Flag, Pin
 from dashboard.formatting import units
@@ -31,7 +32,7 @@ def commit_kind(kind: str) -> str:
 
 
 def lane(branch: str, held: bool, empty: bool) -> str:
-    name = escape(branch if len(branch) <= 14 else branch[:13] + "…")
+    name = escape(unturned(branch if len(branch) <= 14 else branch[:13] + "…"))
     return _("kept by tags") if held else _("{name}<br>(empty)", name=name) if empty else name
 
 
@@ -163,7 +164,7 @@ def mark_hover(before: int, after: int) -> str:
 
 
 def group_label(group: Sequence[Flag | Pin]) -> str:
-    return group[0].name + (f" +{len(group) - 1}" if len(group) > 1 else "")
+    return unturned(group[0].name) + (f" +{len(group) - 1}" if len(group) > 1 else "")
 
 
 def flag_hover(flags: Sequence[Flag], zone: str) -> str:

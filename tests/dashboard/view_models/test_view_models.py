@@ -36,7 +36,17 @@ from dashboard.charts.time_axis import MAX_POINTS, Band, axis, bins
 from dashboard.charts.trends import Trend
 from dashboard.components.history import timeline as lanes
 from dashboard.formatting import cells, exports, markup, palette, units
-from dashboard.view_models import change_tree, differences, files, home, notices, rows, saved_queries, version_picker
+from dashboard.view_models import (
+    change_tree,
+    differences,
+    files,
+    home,
+    notices,
+    rows,
+    saved_queries,
+    table_tree,
+    version_picker,
+)
 from tests.support.builders import DAY_MS, START_MS, TableBuilder
 from tests.support.depth import tries
 from tests.support.iceberg_tables import JAVA_RANDOM, moved
@@ -436,6 +446,29 @@ def test_grids_and_sentences_show_beginnings_too() -> None:
     assert len(markup.facts([("option", markup.mono(great))])) < 2 * safe_text.SAID
     made = sheet.page("t", "l", [sheet.facts([("Option", sheet.mono(great))]), sheet.command("run " + great)], "f")
     assert MEGA < len(made) < MEGA + 100_000  # a truncated command would be useless
+
+
+def test_no_name_turns_the_text_around_it(tmp_path: Path) -> None:
+    """Names are shown as they are stored: not as another name, and without reversing the sentence they are in."""
+    name, shown = "evil\u202egpj.exe", "evil\\u202egpj.exe"
+    frame = pd.DataFrame({"name": [name, "b", "שלום"], "n": [1, 2, 3]})
+    assert list(cells.brief(frame)["name"]) == [shown, "b", "שלום"]
+    assert frame["name"][0] == name
+    for piece in (markup.note("info", name), markup.facts([("tag", markup.mono(name))]), markup.join([name])):
+        assert shown in piece
+        assert name not in piece
+    assert table_tree.inline(name).replace("\\\\", "\\") == shown
+    table = TableBuilder(tmp_path / "t")
+    table.commit([table.file()])
+    table.tag(name)
+    known = history(table)
+    assert [label for label in version_picker.offered(known.heads, "UTC", 0).values() if "\u202e" in label] == []
+    figure = go.Figure(charts.timeline(axis(known.heads), palette.LIGHT, "UTC", trend=rows.trend(known.heads, known)))
+    told = [data for data in customdata(figure) if isinstance(data, tuple | list)]
+    assert any(data[0] == f"tag:{name}" for data in told)  # what a click chooses
+    assert [data[1] for data in told if "\u202e" in data[1]] == []
+    labels = [text for trace in figure.data if trace.text is not None for text in trace.text]
+    assert shown in labels
 
 
 def test_no_digit_is_lost() -> None:
