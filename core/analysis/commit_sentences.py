@@ -186,7 +186,10 @@ def attention_sentence(found: Attention) -> str:
     )
 
 
+_STEPS = ((86_400_000, 3_600_000), (600_000, 60_000), (1_000, 1_000))
+
+
 def _whole(ms: int) -> str:
-    """A pause to the minute, of days to the hour."""
-    step = 3_600_000 if ms > 86_400_000 else 60_000
-    return duration(max(ms // step, 1) * step)
+    """A pause to the minute, of days to the hour; a shorter one to the second or as it is."""
+    step = next((step for least, step in _STEPS if ms > least), 1)
+    return duration(ms // step * step)

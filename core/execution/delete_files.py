@@ -23,7 +23,7 @@ from core.messages import Reason, both, counted, sentences
 from core.model import codes
 from core.model.codes import Fault
 from core.model.history import HistorySummary
-from core.model.references import Heads, Problem
+from core.model.references import Heads, Problem, point_in_words
 from core.planning import outside_roots, unknown_references
 from core.table import Progress, Table
 from core.units import size
@@ -262,7 +262,7 @@ def _broken(table: Table, history: HistorySummary, planned: Collection[str]) -> 
         unread.setdefault(problems[0], []).append(history.holders[position].point)
     return [
         *(
-            codes.POINTS_UNREAD(points=", ".join(points[:10]), problem=each.sentence())
+            codes.POINTS_UNREAD(points=", ".join(map(point_in_words, points[:10])), problem=each.sentence())
             for each, points in unread.items()
         ),
         *(

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from core.errors import Corrupt, ErrorCode, NotFound
 from core.model.intervals import Intervals, Ints, Mask, Shapes, shapes
-from core.model.references import Heads, Holder, HolderKind, Problem
+from core.model.references import Heads, Holder, HolderKind, Problem, point_in_words
 from core.model.time_travel import UNWRITTEN
 from core.model.unheld import LISTED, Listed, Lister, NoLister, Unheld, given, names, unheld
 
@@ -131,7 +131,7 @@ class HistorySummary(ABC):
         if problems := self.incomplete.get(position):
             raise Corrupt(
                 "{point} cannot be read in full: {problem}",
-                point=point,
+                point=point_in_words(point),
                 problem=problems[0].sentence(),
                 path=problems[0].path,
                 remedy="Other snapshots and tags are not affected.",

@@ -20,6 +20,13 @@ from core.model.codes import Fault
 from core.model.ref_names import branches_there
 
 MAIN = "main"
+NO_BRANCH = "(no branch)"  # what Iceberg's snapshots on no branch are listed under
+
+
+def point_in_words(point: str) -> str:
+    """A version in a sentence: `5 (on no branch)` instead of `branch:(no branch)/5`, which names no branch."""
+    own = point.removeprefix(f"branch:{NO_BRANCH}/")
+    return point if own == point else told("{id} (on no branch)", id=own)
 
 
 @dataclass(frozen=True, slots=True)

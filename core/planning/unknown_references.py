@@ -10,7 +10,7 @@ from core.model.actions import Change
 from core.model.codes import Fault
 from core.model.history import HistorySummary
 from core.model.intervals import Mask
-from core.model.references import HolderKind, Line, Problem
+from core.model.references import HolderKind, Line, Problem, point_in_words
 
 
 def refuse_unknown_schema(history: HistorySummary) -> None:
@@ -39,7 +39,7 @@ def refuse_unknown(history: HistorySummary, line: Line, after: Mask, change: Cha
     way = " ".join(f"{option} {each.name}" for each in droppable)
     raise Corrupt(
         ("{point} is kept, but it cannot be read in full, so the files it still needs cannot be determined: {problem}"),
-        point=holder.point,
+        point=point_in_words(holder.point),
         problem=problems[0].sentence(),
         path=problems[0].path,
         remedy=remedy(problems[0], way if holder in droppable else ""),

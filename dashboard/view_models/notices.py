@@ -14,6 +14,7 @@ from core.model.references import MAIN, Heads, Line
 from dashboard import words
 from dashboard.charts.time_axis import MAX_POINTS
 
+TWINS = 3  # snapshots whose tags are named one by one
 PROBLEM, WARNING, INFO = "problem", "warning", "info"
 
 
@@ -59,8 +60,11 @@ def _of_line(line: Line, retained: frozenset[int]) -> Iterator[Notice]:
     held: dict[int, list[str]] = {}
     for tag in line.tags:
         held.setdefault(tag.snapshot.id, []).append(tag.name)
-    for number, names in sorted(held.items()):
-        if len(names) > 1:
-            yield Notice(INFO, words.twin_tags(sorted(names), number) + on)
+    twins = {number: sorted(names) for number, names in sorted(held.items()) if len(names) > 1}
+    if len(twins) > TWINS:
+        yield Notice(INFO, words.many_twin_tags(len(twins), sum(map(len, twins.values()))) + on)
+    else:
+        for number, names in twins.items():
+            yield Notice(INFO, words.twin_tags(names, number) + on)
     if expired := sorted(number for number in held if number not in retained):
         yield Notice(INFO, words.held_by_tags([name for number in expired for name in held[number]], expired) + on)

@@ -24,6 +24,7 @@ from dashboard.view_models.notices import PROBLEM, Notice
 
 FEW = 8  # up to this many tables, all are watched
 SHOWN = 12  # maximum rows of "expires soon"
+NEXT = 100  # rows that a click on "more" adds
 NOTES = 24  # maximum rows of "needs attention"
 REDRAW_S = 0.2
 _FACTS = "snapscope.home.facts"
@@ -287,24 +288,37 @@ def _notes(found: Read) -> None:
     worst = home.worst_first([*unread, *found.notes])
     if not worst:
         st.html(markup.note("info", words.NOTHING_TO_MIND))
-    for number, (table, note) in enumerate(worst[:NOTES]):
+    shown = int(st.session_state.get("about_table.notes", NOTES))
+    for number, (table, note) in enumerate(worst[:shown]):
         with st.container(horizontal=True, vertical_alignment="top", gap="small", key=f"about_table.note.{number}"):
             frame.link("timeline", table_tree.inline(table), table=table, point=note.point, window=None)
             st.html(markup.note(note.level, note.text))
-    if len(worst) > NOTES:
-        st.html(markup.note("info", words.more_lines(len(worst) - NOTES)))
+    _more("about_table.notes", shown, len(worst))
 
 
 def _ends(found: Read, zone: str) -> None:
     soon = sorted(found.ends, key=lambda each: each[:2])
     if not soon:
         st.html(markup.note("info", words.ENDS_NONE))
-    for number, (left, point, tag, table) in enumerate(soon[:SHOWN]):
+    shown = int(st.session_state.get("about_table.ends", SHOWN))
+    for number, (left, point, tag, table) in enumerate(soon[:shown]):
         with st.container(horizontal=True, vertical_alignment="top", gap="small", key=f"about_table.end.{number}"):
             frame.link("tags", table_tree.inline(table), table=table, point=None, branch=None)
             st.html(home.ends(left, point, tag, zone))
-    if len(soon) > SHOWN:
-        st.html(markup.note("info", words.more_lines(len(soon) - SHOWN)))
+    _more("about_table.ends", shown, len(soon))
+
+
+def _more(key: str, shown: int, total: int) -> None:
+    """Draw the button that shows the next lines of a list, if there are any."""
+    if total > shown:
+        st.button(
+            words.more_lines(total - shown), key=f"{key}.more", icon=":material/expand_more:", type="tertiary",
+            on_click=_show, args=(key, shown + NEXT),
+        )  # fmt: skip
+
+
+def _show(key: str, number: int) -> None:
+    st.session_state[key] = number
 
 
 draw(url_state.here())

@@ -8,9 +8,8 @@ from typing import Any
 
 from core.analysis.file_health import Bucket, Health
 from core.analysis.file_lifetime import FileLifetime, Stretch
-from core.formats.iceberg.references import NO_BRANCH
 from core.model.column_bounds import Bounds
-from core.model.references import MAIN, Holder, Snapshot
+from core.model.references import MAIN, NO_BRANCH, Holder, Snapshot
 from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, ngettext, noun, spoken
 from dashboard.words.timeline import commit_kind

@@ -23,9 +23,7 @@ def no_snapshots(table: str) -> str:
     return _("{table} has no snapshots yet: nothing was ever committed to it.", table=table)
 
 
-NO_SNAPSHOTS_NEXT = N_(
-    "History starts with the first commit. Write to the table with any Paimon engine, then press Refresh."
-)
+NO_SNAPSHOTS_NEXT = N_("History starts with the first commit. Write to the table, then press Refresh.")
 
 
 def one_snapshot(number: str) -> str:
@@ -63,6 +61,15 @@ def twin_tags(names: Sequence[str], number: int) -> str:
         ("Tags {names} keep the same snapshot {number}: deleting one of them reclaims nothing, deleting all may."),
         names=listed(names),
         number=number,
+    )
+
+
+def many_twin_tags(snapshots: int, tags: int) -> str:
+    return _(
+        "{snapshots} snapshots are kept by several tags each, {tags} in all: deleting one tag reclaims nothing while "
+        "another one keeps the same snapshot.",
+        snapshots=units.count(snapshots),
+        tags=units.count(tags),
     )
 
 

@@ -7,9 +7,8 @@ import html
 from collections.abc import Mapping, Sequence
 
 from core.analysis.expiration_dates import ExpirationDate
-from core.formats.iceberg.references import NO_BRANCH
 from core.messages import both
-from core.model.references import MAIN
+from core.model.references import MAIN, NO_BRANCH
 from dashboard.formatting import units
 from dashboard.formatting.language import N_, _, spoken
 from dashboard.formatting.prices import Price, money

@@ -25,13 +25,12 @@ from core.messages import joined, told
 from core.model import codes
 from core.model.codes import Fault
 from core.model.lineage import ancestors
-from core.model.references import MAIN, Heads, Line, Problem, Ref, Snapshot, Tag
+from core.model.references import MAIN, NO_BRANCH, Heads, Line, Problem, Ref, Snapshot, Tag
 from core.storage import presence, size_limits
 from core.storage.store import Store
 
 DIRECTORY = "metadata"
 HINT = "version-hint.text"
-NO_BRANCH = "(no branch)"
 LAG_S = 0.2  # minimum time that a listing or read is assumed to be stale
 _VERSION = re.compile(r"[+-]?\d{1,9}")
 _HADOOP = re.compile(r"v(\d{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from core.errors import Corrupt, ErrorCode, Invalid, NotFound
-from core.messages import Told, both, told
+from core.messages import Told, both, counted, told
 from core.model.lineage import ancestors, members
 from core.model.ref_names import tags_there
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
@@ -57,7 +57,9 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
         return _answer(
             heads,
             chain[-1],
-            told("The earliest of the {chain} ancestors of {head}.", chain=f"{len(chain):,}", head=_head(line)),
+            told("The earliest of the {chain} ancestors of {head}.", chain=f"{len(chain):,}", head=_head(line))
+            if line.head is not None
+            else told("The earliest of the snapshots that are on no branch."),
         )
     if kind == "watermark":
         raise Invalid("Iceberg snapshots have no watermark.", remedy=GRAMMAR)
@@ -199,7 +201,7 @@ def _from_latest(heads: Heads, line: Line, back: int) -> AsOf:
     chain = _chain(heads, line)
     if back >= len(chain):
         raise NotFound(
-            "latest~{back} goes back further than the {count} existing snapshots of {branch}.",
+            "latest~{back} goes back further than the {count} existing snapshots on {branch}.",
             code=ErrorCode.NO_SNAPSHOT,
             back=back,
             count=f"{len(chain):,}",
@@ -207,17 +209,23 @@ def _from_latest(heads: Heads, line: Line, back: int) -> AsOf:
             path=heads.location,
             remedy=told("The earliest is snapshot {id} (latest~{back}).", id=chain[-1].id, back=len(chain) - 1),
         )
-    if back:
-        ancestor = "{back} ancestors before snapshot {id}, the head of {branch}."
-        rule = told(ancestor, back=back, id=chain[0].id, branch=_head(line))
-        return _answer(heads, chain[back], rule)
     if line.head is None:
-        return _answer(heads, chain[0], told("The newest of the snapshots that are on no branch."))
+        before = "{count} snapshot before the newest on no branch.", "{count} snapshots before the newest on no branch."
+        rule = counted(back, *before) if back else told("The newest of the snapshots that are on no branch.")
+        return _answer(heads, chain[back], rule)
+    if back:
+        ancestor = (
+            "{count} ancestor before snapshot {id}, the head of {branch}.",
+            "{count} ancestors before snapshot {id}, the head of {branch}.",
+        )
+        return _answer(heads, chain[back], counted(back, *ancestor, id=chain[0].id, branch=_head(line)))
     rule = told("The head of {branch}, read with the table's current schema.", branch=_head(line))
     return _answer(heads, chain[0], rule, schema=line.schema)
 
 
 def _head(line: Line) -> Told:
+    if line.head is None:
+        return told("no branch")
     return told("the main branch") if line.branch == MAIN else told("branch {name}", name=line.branch)
 
 

@@ -49,6 +49,18 @@ def test_every_reason_for_attention(tmp_path: Path) -> None:
     ]
 
 
+def test_a_short_pause_is_not_rounded_away(tmp_path: Path) -> None:
+    """`No load for 1 min: the longest pause was 1 min` gives no reason."""
+    table = TableBuilder(tmp_path / "shop.db" / "t", start_ms=START_MS, step_ms=250)
+    for _ in range(9):
+        table.commit([table.file(1_000, rows=300)], user="etl")
+    changes = CommitChanges(open_table(str(table.root)).history())
+    found = attention(changes, 0, changes.snapshots[-1].time_ms + 83_400)
+    assert [attention_sentence(each) for each in found] == [
+        "No load for 1 min 23 s: the longest pause between the last loads was 250 ms."
+    ]
+
+
 def test_a_replacing_load_is_compared_by_all_rows_that_it_moved(tmp_path: Path) -> None:
     """The number that is shown is the one that the factor is of."""
     table = TableBuilder(tmp_path / "shop.db" / "t", start_ms=START_MS, step_ms=DAY_MS)

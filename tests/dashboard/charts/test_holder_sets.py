@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plotly.graph_objects import Figure
 
-from core.formats.iceberg.references import NO_BRANCH
+from core.model.references import NO_BRANCH
 from dashboard.charts import holder_sets
 from dashboard.formatting.palette import DARK, LIGHT
 

@@ -545,6 +545,19 @@ def test_verdicts_name_every_point(table: TableBuilder) -> None:
     assert sum(amount for _, _, amount in parts) == plan.freed_bytes + plan.kept_bytes
 
 
+def test_many_snapshots_with_several_tags_are_one_notice(tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "t")
+    for number in range(4):
+        table.commit([table.file()])
+        table.tag(f"a{number}")
+        table.tag(f"b{number}")
+    heads = open_table(str(tmp_path / "t")).heads()
+    assert [each.text for each in notices.notices(heads)] == [
+        "4 snapshots are kept by several tags each, 8 in all: deleting one tag reclaims nothing while another one "
+        "keeps the same snapshot."
+    ]
+
+
 def test_worst_notices_come_first(tmp_path: Path) -> None:
     table = TableBuilder(tmp_path / "t")
     table.commit([table.file()])

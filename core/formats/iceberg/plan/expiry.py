@@ -41,7 +41,7 @@ from core.model.history import HistorySummary
 from core.model.intervals import Mask
 from core.model.lineage import members
 from core.model.plan import FREES, Plan, Verdict, fingerprint, ordered, unreadable
-from core.model.references import MAIN, Heads, Ref, Snapshot
+from core.model.references import MAIN, Heads, Ref, Snapshot, point_in_words
 from core.model.time_travel import in_words
 from core.units import size
 
@@ -259,7 +259,7 @@ def _refuse_unknown(history: HistorySummary, after: Mask) -> None:
                     "{point} is kept, but it cannot be read in full, so the files it still needs cannot be "
                     "determined: {problem}"
                 ),
-                point=holder.point,
+                point=point_in_words(holder.point),
                 problem=problems[0].sentence(),
                 path=problems[0].path,
                 remedy=told(

@@ -314,10 +314,23 @@ def test_the_head_of_a_branch_has_the_current_schema_however_it_is_named(tmp_pat
     for point in ("branch:dev", "branch:dev/latest"):
         assert resolve(heads, point) == resolve(heads, "latest", "dev")
     assert resolve(heads, "branch:dev/3").schema.id == 0
+    assert str(resolve(heads, "latest~1", "dev").rule).startswith("1 ancestor before snapshot ")
+    assert "no branch" in resolve(heads, "earliest", "(no branch)").rule
+    assert "ancestor" not in resolve(heads, "earliest", "(no branch)").rule
     nowhere = resolve(heads, "latest", "(no branch)")
     assert nowhere == resolve(heads, "branch:(no branch)")
     assert (nowhere.snapshot.id, nowhere.schema.id) == (4, 0)
     assert "current schema" not in nowhere.rule
+
+
+def test_an_error_says_in_words_that_a_snapshot_is_on_no_branch(tmp_path: Path) -> None:
+    location = f"file:{tmp_path}"
+    snapshots = [snapshot(1, None, 1000, location), snapshot(2, 1, 2000, location)]
+    refs = {"main": {"snapshot-id": 1, "type": "branch"}}
+    made(tmp_path, snapshots=snapshots, refs=refs, **{"current-snapshot-id": 1})
+    known = open_table(str(tmp_path)).history()
+    with pytest.raises(Corrupt, match=r"^2 \(on no branch\) cannot be read in full"):
+        known.require("branch:(no branch)/2")
 
 
 def test_a_schema_that_was_cleaned_away_is_told(tmp_path: Path) -> None:
@@ -341,7 +354,7 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     for point, says in (
         ("9", "no snapshot 9: it is not in the table's metadata"),
         ("tag:v9", "no tag 'v9'"),
-        ("latest~2", "goes back further than the 2 existing snapshots of"),
+        ("latest~2", "goes back further than the 2 existing snapshots on"),
     ):
         with pytest.raises(NotFound, match=says):
             resolve(heads, point)
