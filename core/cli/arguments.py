@@ -33,7 +33,7 @@ EXAMPLES = {
     "PLACE": "/data/warehouse",
     "WAREHOUSE": "/data/warehouse",
     TABLE: "/data/warehouse/shop.db/orders",
-    "RUN": "20261123T080000Z-1a2b",
+    "RUN": "3f9a01c2d4e5",
 }
 _DRY = ("--dry-run", "--dryrun", "--dry")
 _ELSEWHERE = {"--retain-last": "--retain-min", "--keep": "--retain-max", "--keep-last": "--retain-max"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from core.analysis.diff import diff
+from core.analysis.diff import diff, spelled
 from core.cli import parameters, questions, running
 from core.cli.arguments import Args
 from core.cli.output import HTML, UNREAD, grid, number
@@ -69,7 +69,7 @@ def _in_words(document: Mapping[str, Any], history: History, point: AsOf | None,
         rows = "" if then["rows"] is None else f"{several(then['rows'], 'row')} in "
         at = f"At {point.point}, committed {time_input.in_zone(point.snapshot.time_ms, zone)}: {rows}"
         at += f"{several(then['files'], 'file')}, {size(then['bytes'])}."
-    columns = [(each["column"], str(each["type"]), _keys(each)) for each in document["columns"]]
+    columns = [(each["column"], spelled(each["type"]), _keys(each)) for each in document["columns"]]
     partitions = [
         (each["partition"] or "—", number(each["files"]), number(each["rows"]), size(each["bytes"]))
         for each in document["partitions"]

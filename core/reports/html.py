@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 
-from core.analysis.diff import Diff, deletes
+from core.analysis.diff import Diff, deletes, spelled
 from core.analysis.expiration_dates import expiries
 from core.analysis.storage_cost import by_holders
 from core.messages import Reason, both, joined, sentences, told
@@ -232,7 +232,7 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
             (
                 str(each.id),
                 mono(each.name),
-                mono(each.type),
+                mono(spelled(each.type)),
                 told("key") if each.name in schema.primary_keys else "",
                 told("partition") if each.name in schema.partition_keys else "",
             )

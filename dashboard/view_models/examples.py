@@ -3,15 +3,13 @@ Pure."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.errors import SnapscopeError
-from core.formats.paimon import types
+from core.analysis.diff import spelled
 from core.model.capabilities import Capabilities
-from core.model.references import Field, Heads, Schema
+from core.model.references import Heads, Schema
 from core.spark.read import system_tables
 from dashboard.formatting.cells import quoted
 
@@ -55,7 +53,7 @@ def columns(heads: Heads, schema: Schema) -> tuple[QueryableColumn, ...]:
     required = _required(heads, schema.id)
     found = []
     for field in schema.fields:
-        text = _type(field)
+        text = spelled(field.type)
         marks = {
             "partition": field.name in schema.partition_keys,
             "primary": field.name in schema.primary_keys,
@@ -79,15 +77,6 @@ def _required(heads: Heads, id: int) -> frozenset[int]:
     return frozenset(
         field["id"] for each in listed if each.get("schema-id") == id for field in each["fields"] if field["required"]
     )
-
-
-def _type(field: Field) -> str:
-    if isinstance(field.type, str):
-        return field.type
-    try:
-        return types.text(types.parse(field.type))
-    except SnapscopeError:
-        return json.dumps(field.type)
 
 
 def tables(name: str, of: Capabilities, *, has_before: bool) -> tuple[str, ...]:
@@ -122,7 +111,7 @@ def statements(schema: Schema, name: str, of: Capabilities, *, has_before: bool)
                 "ORDER BY n DESC\nLIMIT 100",
             )
         )
-    asked = [quoted(each.name) for each in schema.fields if not _type(each).endswith(_REQUIRED)][:MOST_NULLS]
+    asked = [quoted(each.name) for each in schema.fields if not spelled(each.type).endswith(_REQUIRED)][:MOST_NULLS]
     if asked:
         counted = ",\n  ".join(f"count_if({each} IS NULL) AS {each}" for each in asked)
         found.append(("nulls", f"SELECT count(*) AS `rows`,\n  {counted}\nFROM {table}"))
@@ -169,7 +158,7 @@ def conditions(schema: Schema, rows: int | None) -> tuple[str, ...]:
     keys = _keys(schema)
     if len(keys) == 1:
         found.append(f"count(*) > count(distinct {keys[0]})")
-    nullable = [quoted(each.name) for each in schema.fields if not _type(each).endswith(_REQUIRED)]
+    nullable = [quoted(each.name) for each in schema.fields if not spelled(each.type).endswith(_REQUIRED)]
     if nullable:
         found.append(f"count_if({nullable[-1]} is null) > 0")
     return tuple(found)
@@ -180,21 +169,25 @@ def _numbers(schema: Schema) -> list[str]:
     plain = [
         each.name
         for each in schema.fields
-        if _NUMBERS.match(_type(each)) and each.name not in (*schema.primary_keys, *schema.partition_keys)
+        if _NUMBERS.match(spelled(each.type)) and each.name not in (*schema.primary_keys, *schema.partition_keys)
     ]
     figures = [name for name in plain if not re.search(r"(^|_)(id|key|year|month|day)$", name, re.IGNORECASE)]
-    exact = {each.name for each in schema.fields if re.match(r"DECIMAL|DOUBLE|FLOAT", _type(each), re.IGNORECASE)}
+    exact = {
+        each.name for each in schema.fields if re.match(r"DECIMAL|DOUBLE|FLOAT", spelled(each.type), re.IGNORECASE)
+    }
     return [quoted(name) for name in sorted(figures, key=lambda name: name not in exact) or plain]
 
 
 def _keys(schema: Schema) -> list[str]:
     if schema.primary_keys:
         return [quoted(name) for name in schema.primary_keys]
-    simple = [each.name for each in schema.fields if _SIMPLE.match(_type(each))]
+    simple = [each.name for each in schema.fields if _SIMPLE.match(spelled(each.type))]
     named = [name for name in simple if re.search(r"(^|_)(id|key)$", name, re.IGNORECASE)]
     return [quoted(name) for name in (named or simple)[:1]]
 
 
 def _groups(schema: Schema) -> list[str]:
-    texts = [each.name for each in schema.fields if re.match(r"STRING|VARCHAR|CHAR|DATE", _type(each), re.IGNORECASE)]
+    texts = [
+        each.name for each in schema.fields if re.match(r"STRING|VARCHAR|CHAR|DATE", spelled(each.type), re.IGNORECASE)
+    ]
     return [quoted(name) for name in texts]

@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from core.cli import main
+from core.table import open_table
+from dashboard.view_models import examples
 from tests.support.builders import TableBuilder
 from tests.support.formats.paimon.tables import four_commits
+from tests.support.iceberg_documents import document
 
 NOW = "2026-02-01T00:00:00Z"
 Ask = Callable[..., tuple[int, str, str]]
@@ -95,6 +98,24 @@ def test_a_zone_that_does_not_exist_is_rejected_in_every_format(
 def test_text_states_times_in_the_requested_zone(ask: Ask, table: TableBuilder) -> None:
     out = ask("report", table.root, "-o", "table", "--zone", "Asia/Shanghai")[1]
     assert re.match(r"At 4, committed \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{3})? CST: ", out)
+
+
+def test_nested_types_are_written_as_in_sql(ask: Ask, tmp_path: Path) -> None:
+    of = {"type": "struct", "fields": [{"id": 3, "name": "x", "type": "long", "required": False}]}
+    at = {"id": 2, "name": "at", "type": of, "required": False}
+    fields = [{"id": 1, "name": "id", "type": "long", "required": True}, at]
+    more = {
+        "schemas": [{"type": "struct", "schema-id": 0, "fields": fields}],
+        "partition-specs": [{"spec-id": 0, "fields": []}],
+    }
+    (tmp_path / "metadata").mkdir()
+    (tmp_path / "metadata/v1.metadata.json").write_text(json.dumps(document(2, f"file:{tmp_path}", **more)))
+    assert re.search(r"^at +struct<x long>", ask("report", tmp_path, "-o", "table")[1], re.MULTILINE)
+    assert "struct&lt;x long&gt;" in ask("report", tmp_path, "-o", "html")[1]
+    assert json.loads(ask("report", tmp_path, "-o", "json")[1])["columns"][1]["type"] == of
+    heads = open_table(str(tmp_path)).heads()
+    assert heads.main.schema is not None
+    assert [each.type for each in examples.columns(heads, heads.main.schema)] == ["long", "struct<x long>"]
 
 
 def test_a_table_without_a_commit(ask: Ask, tmp_path: Path) -> None:
