@@ -152,7 +152,7 @@ def _choose(place: UrlState) -> UrlState:
         st.switch_page("views/timeline.py", query_params=to)
     if is_entered and place.page != "overview":
         st.switch_page("views/overview.py", query_params=url_state.address("overview"))
-    if listing.tables and not place.table and place.page != "overview":
+    if listing.tables and not place.table and place.page not in ("overview", "audit"):
         url_state.put(table=listing.tables[0].title)
     return url_state.here()
 

@@ -66,11 +66,11 @@ def draw() -> None:
             st.html(markup.empty(words.AUDIT_EMPTY, words.AUDIT_EMPTY_NEXT))
             return
         own = open_table(opened.ref.location).location
-        of = url_state.get("of") or own
+        of = url_state.get("of") or (own if opened.place.table else EVERY_TABLE)
         theirs = [run for run in runs if of in (EVERY_TABLE, run.table)]
         _verdict(theirs, head, journal)
         _elsewhere([run for run in runs if run.is_open and run.table != own])
-        found = audit.chosen(runs, _wanted(runs, own, opened.zone))
+        found = audit.chosen(runs, _wanted(runs, own if opened.place.table else None, opened.zone))
         if theirs:
             _list(opened, journal, runs, found)
         else:
@@ -100,12 +100,13 @@ def _elsewhere(found: Sequence[Run]) -> None:
             running_change.ways(run)
 
 
-def _wanted(runs: Sequence[Run], own: str, zone: str) -> audit.Wanted:
-    """Read the filters from the URL."""
+def _wanted(runs: Sequence[Run], own: str | None, zone: str) -> audit.Wanted:
+    """Read the filters from the URL. Without a table of the reader's, `own`, all changes are shown at first."""
     kinds = {run.change_kind: words.CHANGE_NAMES.get(run.change_kind, run.change_kind) for run in runs}
-    tables = {EVERY_TABLE: words.AUDIT_ALL} | {run.table: audit.title(run.table) for run in runs if run.table != own}
+    tables = {} if own is None else {EVERY_TABLE: words.AUDIT_ALL}
+    tables |= {run.table: audit.title(run.table) for run in runs if run.table != own}
     with st.container(horizontal=True, vertical_alignment="bottom", key="audit_filters"):
-        of = inputs.pick(words.AUDIT_OF, "of", tables, audit.title(own))
+        of = inputs.pick(words.AUDIT_OF, "of", tables, words.AUDIT_ALL if own is None else audit.title(own))
         kind = inputs.pick(words.AUDIT_COLUMNS["change"], "kind", kinds, words.AUDIT_ANY)
         people = {each: each for run in runs for each in audit.people(run)}
         who = inputs.pick(words.AUDIT_COLUMNS["who"], "who", people, words.AUDIT_ANY)
@@ -113,7 +114,7 @@ def _wanted(runs: Sequence[Run], own: str, zone: str) -> audit.Wanted:
         text = inputs.text(words.AUDIT_TEXT, "text", words.AUDIT_TEXT_HELP, words.AUDIT_TEXT_HINT)
         since = inputs.text(words.AUDIT_SINCE, "since", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, width=132)
         until = inputs.text(words.AUDIT_UNTIL, "until", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, width=132)
-    table = None if of == EVERY_TABLE else of or own
+    table = None if of == EVERY_TABLE else of or own  # of all tables if that is None, too
     return audit.Wanted(table, kind, who, came, _moment(since, zone), _moment(until, zone), text)
 
 

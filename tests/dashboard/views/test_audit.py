@@ -133,6 +133,8 @@ def test_every_run_opens_with_its_plan_receipt_and_command(
             assert "; ".join(why) in shown
     everything = open_page("audit", warehouse, table="shop.orders", of="all", kind="Expire", outcome="exact")
     assert words.audit_shown(3, 5) in everything.text
+    unasked = open_page("audit", warehouse)  # from Home: no table is the reader's
+    assert len(unasked.test.dataframe[0].value) == len(runs)
     assert words.AUDIT_NONE in open_page("audit", warehouse, table="shop.orders", text="nobody said this").text
     assert "not a valid time" in open_page("audit", warehouse, table="shop.orders", since="soon").text
 
