@@ -47,8 +47,8 @@ def draw() -> None:
                 plans.draw(opened, plan, history)
                 plans.carry_out(opened, plan)
                 plans.command_of(opened, plan)
-            _replace(opened, line, chosen)
-            _rename(opened, line, chosen)
+        _replace(opened, line, chosen)  # though a deletion cannot be planned
+        _rename(opened, line, chosen)
     with errors.boundary():
         _create(opened, line)
     if history is not None and opened.heads.capabilities.writers_expire:
@@ -93,7 +93,7 @@ def _replace(opened: OpenedTable, line: Line, name: str) -> None:
     """Move an existing tag. That reclaims what only the old tag held, so it is a plan to confirm."""
     retained = next(tag.retained for tag in line.tags if tag.name == name)
     own = "" if retained is None else units.whole(round(retained.total_seconds() * 1_000))
-    with st.expander(words.replace_tag(table_tree.inline(name)), icon=":material/swap_horiz:"):
+    with st.expander(words.replace_tag(table_tree.inline(name)), icon=":material/swap_horiz:"), errors.boundary():
         with st.container(horizontal=True, vertical_alignment="bottom"):
             label = words.TAG_REPLACE_POINT
             picked = version_picker.pick(label, opened.heads, key=f"tags.replace.{name}", line=line, width=inputs.ROOMY)
@@ -115,7 +115,7 @@ def _replace(opened: OpenedTable, line: Line, name: str) -> None:
 
 
 def _rename(opened: OpenedTable, line: Line, name: str) -> None:
-    with st.expander(words.rename_tag(table_tree.inline(name)), icon=":material/edit:"):
+    with st.expander(words.rename_tag(table_tree.inline(name)), icon=":material/edit:"), errors.boundary():
         to = (st.text_input(words.TAG_RENAME_TO, key=plans.cleared(f"tags.rename.{name}")) or "").strip()
         if to:
             plan = loading.plan(frame.read_history(opened.heads), RenameTag(name, to, line.branch), opened.now_ms)

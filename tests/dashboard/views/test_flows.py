@@ -22,10 +22,12 @@ from streamlit.testing.v1.element_tree import TextInput
 from core import cli
 from core import table as tables
 from core.catalog import DEMO_MARKER
-from core.errors import Conflict
+from core.errors import Conflict, Corrupt
 from core.execution.apply import apply
 from core.execution.journal import Journal
-from core.model.actions import CreateTag, DeleteTags, Expire, ReplaceTag, Rollback
+from core.model.actions import Change, CreateTag, DeleteTags, Expire, ReplaceTag, Rollback
+from core.model.history import History
+from core.model.plan import Plan
 from core.planning.confirmation import danger
 from dashboard import background_jobs, words
 from dashboard import data as loading
@@ -697,6 +699,26 @@ def test_every_form_of_a_tag_may_be_filled_at_once(
     page.run()
     labels = [each.label for each in page.test.button]
     assert (labels.count(words.CARRY_OUT), labels.count(words.CREATE)) == (3, 1)
+
+
+def test_a_tag_that_cannot_be_deleted_can_be_renamed(
+    open_page: Callable[..., Page], demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each form of a tag states its own error, and leaves the others to the reader."""
+    planned = loading.plan
+
+    def plan(history: History, change: Change, now_ms: int) -> Plan:
+        if isinstance(change, DeleteTags):
+            raise Corrupt("A manifest is damaged.", path="manifest/m")
+        return planned(history, change, now_ms)
+
+    monkeypatch.setattr(loading, "plan", plan)
+    choose(monkeypatch, "t2")
+    page = open_page("tags", demo, writes=True, table=TITLE)
+    assert "A manifest is damaged." in page.text
+    page.test.text_input(key="tags.rename.t2").set_value("renamed")
+    page.run()
+    assert words.CARRY_OUT in [each.label for each in page.test.button]
 
 
 def test_a_name_that_is_taken_is_refused(open_page: Callable[..., Page], demo: Path) -> None:
