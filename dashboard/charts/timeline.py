@@ -374,7 +374,7 @@ def _dress(
         }  # fmt: skip
         del layout["xaxis"]["tickformatstops"]
     layout |= {
-        "height": total + AXIS_PX,
+        "height": round(total) + AXIS_PX,  # in whole pixels, as Streamlit measures it: if not, it draws twice
         "showlegend": False,
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",

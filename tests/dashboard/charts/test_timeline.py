@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.charts import timeline
-from dashboard.charts.time_axis import Axis, Cut, Dot, Lane
+from dashboard.charts.time_axis import MAX_POINTS, Axis, Cut, Dot, Lane
 from dashboard.formatting.palette import LIGHT
 
 LANES = (Lane("main", held=False), Lane("a", held=False), Lane("b", held=False))
@@ -33,3 +33,11 @@ def test_nothing_without_a_commit_answers_to_the_pointer_where_a_commit_is(cuts:
     ]  # fmt: skip
     assert len(answering) >= len(dots)
     assert [pair for pair in answering if pair[0] != pair[1]] == []
+
+
+@given(st.integers(1, 4), st.sampled_from([1, MAX_POINTS + 1]))
+def test_a_timeline_is_a_whole_number_of_pixels_high(lanes: int, count: int) -> None:
+    """Streamlit measures its height in whole pixels, and draws it again if the figure says otherwise."""
+    dots = tuple(Dot(str(number), number, number * 1_000, "APPEND", 0, 0, (), 1, 1) for number in range(count))
+    axis = Axis(tuple(Lane(f"b{number}", held=False) for number in range(lanes)), dots, (), (), (), ())
+    assert isinstance(timeline.timeline(axis, LIGHT, "UTC")["layout"]["height"], int)
