@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -101,11 +102,11 @@ class Plan:
         """Bytes of everything freed, as far as sizes are known."""
         return int(pc.sum(self.frees["bytes"]).as_py() or 0)
 
-    @property
+    @cached_property
     def goes(self) -> tuple[Verdict, ...]:
         return tuple(verdict for verdict in self.points if not verdict.keep)
 
-    @property
+    @cached_property
     def headline(self) -> str:
         """The plan in one sentence; a second one says what it deletes outside the table's directory."""
         if not self.outside:

@@ -74,6 +74,8 @@ def pick(
             url_state.put(**{name: text})
 
     text = (current or "").strip() or default
+    picked = _resolved(heads, text, line) if text else None
+    time_ms = picked.found.snapshot.time_ms if isinstance(picked, PickedVersion) else None
     with st.container(key=f"picker.{box}", gap=None, width=width):
         with st.container(horizontal=True, wrap=False, vertical_alignment="bottom", gap="xsmall", key=f"boxes.{box}"):
             st.selectbox(
@@ -89,31 +91,26 @@ def pick(
                 label_visibility="collapsed" if hidden else "visible",
             )
             of = line if heads.capabilities.branches_are_directories else None
-            calendar.draw(
-                f"calendar.{box}", loading.days(heads, zone, of), zone, now_ms, _time_ms(heads, text, line), choose
-            )
-        if text is None:
+            calendar.draw(f"calendar.{box}", loading.days(heads, zone, of), zone, now_ms, time_ms, choose)
+        if picked is None:
             st.html(markup.picked("" if placeholder else words.DETAIL_NONE))  # the box says what none means
             return None
-        try:
-            picked = resolve(heads, text, line)
-        except AmbiguousTime as error:
-            st.html(markup.picked(error.message, "problem"))
-            _ask(box, choose, error)
+        if isinstance(picked, AmbiguousTime):
+            st.html(markup.picked(picked.message, "problem"))
+            _ask(box, choose, picked)
             return None
-        except SnapscopeError as error:
-            st.html(markup.picked(both(error.message, error.remedy) if error.remedy else error.message, "problem"))
+        if isinstance(picked, SnapscopeError):
+            st.html(markup.picked(both(picked.message, picked.remedy) if picked.remedy else picked.message, "problem"))
             return None
-        st.html(markup.picked(version_picker.resolved(text, picked.point, picked.found, zone, now_ms)))
+        st.html(markup.picked(version_picker.resolved(picked.text, picked.point, picked.found, zone, now_ms)))
         return picked
 
 
-def _time_ms(heads: Heads, text: str | None, line: Line | None) -> int | None:
-    """Return when the version was committed; None if the text is none, which the line below the box explains."""
+def _resolved(heads: Heads, text: str, line: Line | None) -> PickedVersion | SnapscopeError:
     try:
-        return resolve(heads, text, line).found.snapshot.time_ms if text else None
-    except SnapscopeError:
-        return None
+        return resolve(heads, text, line)
+    except SnapscopeError as error:
+        return error
 
 
 def _ask(box: str, choose: Callable[[str], None], error: AmbiguousTime) -> None:
