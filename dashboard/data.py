@@ -7,8 +7,8 @@ old answer. Nothing here draws, and no error is caught; pages show errors in one
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -219,6 +219,7 @@ _shades: Shelf[file_map.Values] = Shelf(KEPT_PLANS)
 _offered: Shelf[Mapping[str, str]] = Shelf(KEPT_ANSWERS)
 _axes: Shelf[Axis] = Shelf(KEPT_HISTORIES)
 _trends: Shelf[Trend] = Shelf(KEPT_HISTORIES)
+_figures: Shelf[Any] = Shelf(KEPT_ANSWERS)
 _days: Shelf[Mapping[str, int]] = Shelf(KEPT_ANSWERS)
 _tag_rows: Shelf[pd.DataFrame] = Shelf(KEPT_ANSWERS)
 
@@ -310,6 +311,13 @@ def trend(seen: Heads, known: History | None) -> Trend:
     """Return how main grows, with files and bytes if the history is known; cached."""
     key = (fingerprint(seen), None if known is None else tuple(known.incomplete))
     return _trends.of(key, lambda: rows.trend(seen, known))
+
+
+def figure(seen: Heads, known: History | None, look: Hashable, draw: Callable[[], T]) -> T:
+    """Return a chart of these references, cached by whatever else it depends on; not to be changed."""
+    read = None if known is None else tuple(known.incomplete)
+    found: T = _figures.of((fingerprint(seen), read, language.chosen(), look), draw)
+    return found
 
 
 def tag_rows(line: Line, known: History | None, seen: Heads, zone: str, now_ms: int) -> pd.DataFrame:

@@ -108,17 +108,23 @@ def _chart(
     trend = loading.trend(opened.heads, history).within(window)
     due = _due(opened)
     unusual = _unusual(opened, history)
-    figure = charts.timeline(
-        shown,
-        frame.hues(),
-        opened.zone,
-        trend=trend,
-        chosen=_ring(opened),
-        due=due,
-        unusual=unusual,
-        window_ms=window,
-        by_commit=by_commit,
-        bisected=bisect_steps.parse(url_state.get("bisect")),
+    hues, ring, bisected = frame.hues(), _ring(opened), url_state.get("bisect")
+    figure = loading.figure(
+        opened.heads,
+        history,
+        ("timeline", hues, opened.zone, tuple(ring.items()), due, window, by_commit, bisected),
+        lambda: charts.timeline(
+            shown,
+            hues,
+            opened.zone,
+            trend=trend,
+            chosen=ring,
+            due=due,
+            unusual=unusual,
+            window_ms=window,
+            by_commit=by_commit,
+            bisected=bisect_steps.parse(bisected),
+        ),
     )
     due_words = words.LEGEND_DUE["commit" if opened.heads.capabilities.writers_expire else "expiry"]
     legend = charts.legend(shown, due, due_words, unusual)

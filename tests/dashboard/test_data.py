@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from core.table import open_table
@@ -48,3 +49,15 @@ def test_earlier_histories_of_a_table_make_room(tmp_path: Path) -> None:
         data.history(seen[-1])
     kept = [data.kept_history(heads) is not None for heads in seen]
     assert kept == [False] * 2 + [True] * data.KEPT_OF_ONE_TABLE
+
+
+def test_a_chart_is_drawn_again_if_the_references_or_its_look_change(tmp_path: Path) -> None:
+    table = TableBuilder(tmp_path / "orders")
+    opened = open_table(str(table.path))
+    drawn: list[str] = []
+    for look in ("light", "light", "dark"):
+        table.commit([table.file(1_000, rows=10)])
+        for heads in (opened.heads(), opened.heads()):
+            for history in (None, data.history(heads)):
+                data.figure(heads, history, look, partial(drawn.append, look))
+    assert drawn == ["light"] * 4 + ["dark"] * 2

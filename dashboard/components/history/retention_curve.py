@@ -25,7 +25,8 @@ def slider(opened: OpenedTable, history: History, branch: str, plan: Plan | None
     """The curve of every retention; a click on it is told to `keep`."""
     price = settings.price(opened.ref.location)
     chosen = None if plan is None else retention_curve.kept_snapshots(plan, branch)
-    figure = retention_curve.curve(history, branch, hues(), chosen, price)
+    look = branch, hues(), chosen, price
+    figure = loading.figure(history.heads, history, look, lambda: retention_curve.curve(history, *look))
     note_unread(history)
     if figure is None:
         st.html(markup.note("info", words.LAB_NO_CURVE))
