@@ -36,7 +36,11 @@ def draw(opened: OpenedTable, line: Line) -> None:
     st.html(markup.table(words.BRANCH_HEADS, texts.table(opened.heads, opened.zone)))
     forms = _forms(opened.heads, line)
     tabs = inputs.tabs("form", {name: f"{_ICONS[name]} {words.BRANCH_FORMS[name]}" for name in forms})
+    for key in (each for each in st.session_state if str(each).startswith("branches.")):
+        st.session_state[key] = st.session_state[key]  # Streamlit forgets inputs that a run did not draw
     for name, form in forms.items():
+        if not tabs[name].open:
+            continue
         with tabs[name], errors.boundary():
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 change = form(opened.heads, line)

@@ -136,5 +136,5 @@ def test_names_of_others_steer_no_label_and_no_caption(tmp_path: Path, open_page
     made.branch("b*2*", "v*1*").commit([made.file(1_000)])
     page = open_page("asof", tmp_path, table=f"shop.{name}")
     assert r"tag:v\*1\*" in [each.label for each in page.test.button]
-    page = open_page("tags", tmp_path, writes=True, table=f"shop.{name}", branch="b*2*")
+    page = open_page("tags", tmp_path, writes=True, table=f"shop.{name}", branch="b*2*", form="rollback")
     assert page.test.selectbox(key="branches.rollback.point").label == words.rollback_point(r"b\*2\*")

@@ -137,14 +137,14 @@ def test_a_form_about_one_branch_takes_points_of_that_branch(
     open_page: Callable[..., Page], table: TableBuilder
 ) -> None:
     """The choice for a change is not in the URL, unless it only fills in a form."""
-    page = open_page("tags", table.root.parents[1], table=TITLE, branch="dev")
+    page = open_page("tags", table.root.parents[1], table=TITLE, branch="dev", form="rollback")
     write(page, "pick.point", "branch:main/7")
     page.run()
     assert words.elsewhere("main", "dev") in page.text
     write(page, "branches.rollback.point", "4")
     page.run()
     assert "Snapshot on dev 4 · Append" in page.text
-    assert "rollback" not in str(page.test.query_params)
+    assert "rollback.point" not in str(page.test.query_params)
 
 
 def test_a_version_of_a_branch_means_the_same_on_every_page(

@@ -779,17 +779,25 @@ def test_a_paimon_branch_and_the_way_back_by_the_page(open_page: Callable[..., P
     runs."""
     root = demo / "shop.db" / "orders"
     page = open_page("tags", demo, writes=True, table=TITLE)
-    page.test.text_input(key="branches.create").set_value("new")
-    page.test.selectbox(key="branches.create.point").set_value("tag:t2")
-    page.test.selectbox(key="branches.rename").set_value("dev")
-    page.test.text_input(key="branches.rename.to").set_value("devs")
-    page.test.multiselect(key="branches.delete").set_value(["dev"])
-    page.test.selectbox(key="branches.rollback.point").set_value("4")
-    page.test.checkbox(key="branches.rollback.destroys").set_value(True)
+    for form, command, inputs in (
+        ("create", "create-branch", (("text_input", "", "new"), ("selectbox", ".point", "tag:t2"))),
+        ("rename", "rename-branch", (("selectbox", "", "dev"), ("text_input", ".to", "devs"))),
+        ("delete", "delete-branch", (("multiselect", "", ["dev"]),)),
+        ("rollback", f"rollback {root} 4 --destructive",
+         (("selectbox", ".point", "4"), ("checkbox", ".destroys", True))),
+    ):  # fmt: skip
+        page.test.query_params["form"] = form
+        page.run()
+        for kind, part, value in inputs:
+            getattr(page.test, kind)(key=f"branches.{form}{part}").set_value(value)
+        page.run()
+        assert command in page.text
+    page.test.query_params["form"] = "rename"
+    page.run()
+    assert page.test.text_input(key="branches.rename.to").value == "devs", "a form stays as it was left"
+    page.test.query_params["form"] = "rollback"
     page.run()
     plan = tables.open_table(str(root)).preview(Rollback("4", destructive=True), 0)
-    for command in ("create-branch", "rename-branch", "delete-branch", f"rollback {root} 4 --destructive"):
-        assert command in page.text
     assert plan.headline in page.text
     assert words.held_by_nothing(len(plan.orphans)).split(":")[0] in str([each.label for each in page.test.expander])
     phrase = danger(plan, "orders").phrase

@@ -114,28 +114,24 @@ def test_branches_and_the_way_back_by_the_page(open_page: Callable, tmp_path: Pa
     (tmp_path / "lake" / DEMO_MARKER).write_text("{}")  # allow changes to this one
 
     page = open_page("tags", tmp_path / "lake", table="db.t", writes=True)
-    for key, value in (
-        ("selectbox", ("branches.create.point", "tag:early")),
-        ("text_input", ("branches.create", "new")),
-        ("text_input", ("branches.create.age", "90000 d")),
-        ("selectbox", ("branches.replace", "work")),
-        ("selectbox", ("branches.replace.point", str(old[0]))),
-        ("selectbox", ("branches.rename", "work")),
-        ("text_input", ("branches.rename.to", "works")),
-        ("multiselect", ("branches.delete", ["work"])),
-        ("selectbox", ("branches.rollback.point", "tag:early")),
-    ):
-        getattr(page.test, key)(key=value[0]).set_value(value[1])
-    page.run()
-    for command in (
-        f"snapscope create-branch {root} new tag:early --max-ref-age '90000 d'",
-        f"snapscope replace-branch {root} work {old[0]}",
-        f"snapscope rename-branch {root} work works",
-        f"snapscope delete-branch {root} work",
-        f"snapscope rollback {root} tag:early",
-        f"ALTER TABLE db.t REPLACE BRANCH `work` AS OF VERSION {old[0]}",
-    ):
-        assert command in page.text
+    for form, inputs, commands_ in (
+        ("create", (("selectbox", ".point", "tag:early"), ("text_input", "", "new"), ("text_input", ".age", "90000 d")),
+         (f"snapscope create-branch {root} new tag:early --max-ref-age '90000 d'",)),
+        ("replace", (("selectbox", "", "work"), ("selectbox", ".point", str(old[0]))),
+         (f"snapscope replace-branch {root} work {old[0]}",
+          f"ALTER TABLE db.t REPLACE BRANCH `work` AS OF VERSION {old[0]}")),
+        ("rename", (("selectbox", "", "work"), ("text_input", ".to", "works")),
+         (f"snapscope rename-branch {root} work works",)),
+        ("delete", (("multiselect", "", ["work"]),), (f"snapscope delete-branch {root} work",)),
+        ("rollback", (("selectbox", ".point", "tag:early"),), (f"snapscope rollback {root} tag:early",)),
+    ):  # fmt: skip
+        page.test.query_params["form"] = form
+        page.run()
+        for kind, part, value in inputs:
+            getattr(page.test, kind)(key=f"branches.{form}{part}").set_value(value)
+        page.run()
+        for command in commands_:
+            assert command in page.text
     assert f"({old[3]}) will then be on no branch or tag" in page.text
     page.test.toggle[0].set_value(True)
     page.run()
