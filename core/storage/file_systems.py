@@ -98,16 +98,19 @@ def remote(
 
 
 def ls(fs: Any, path: str) -> Any:
-    """List a directory as the client does; what Azure's client lists wrongly, by one of our own requests.
+    """List a directory as the client does, one of Azure by our own request.
 
-    It also reads all directories whose names begin alike, lists one with a marker twice, and takes one whose name ends
-    with a space for empty, or for a file if there is one of the same name."""
-    if protocol_of(fs) in AZURE and (found := asyn.sync(fs.loop, _of_container, fs, path)):
-        return list(found)
-    return fs.ls(path, detail=True)
+    Azure's client also reads all directories whose names begin alike and lists one with a marker twice. It takes one
+    whose name ends with a space for empty, and one beside a file of the same name for that file."""
+    if protocol_of(fs) not in AZURE:
+        return fs.ls(path, detail=True)
+    if (found := asyn.sync(fs.loop, _of_container, fs, path)) or "/" not in path:
+        return found
+    info = fs.info(path)
+    return [] if info["type"] == "directory" else [info]
 
 
-async def _of_container(fs: Any, path: str) -> Iterable[Mapping[str, Any]]:
+async def _of_container(fs: Any, path: str) -> list[Mapping[str, Any]]:
     from azure.core.exceptions import ResourceNotFoundError  # installed with adlfs only
 
     container, _, key = path.partition("/")
@@ -115,10 +118,10 @@ async def _of_container(fs: Any, path: str) -> Iterable[Mapping[str, Any]]:
         blobs = client.walk_blobs(name_starts_with=f"{key}/" if key else "", include=["metadata"])
         try:
             found = await fs._details([each async for each in blobs])
-        except ResourceNotFoundError:  # no container: the client's error is the one that counts
-            return ()
+        except ResourceNotFoundError as error:
+            raise FileNotFoundError(container) from error
     own = [each | ({"type": "directory"} if each["name"] == path else {}) for each in found]
-    return {(each["name"], each["type"]): each for each in own}.values()
+    return list({(each["name"], each["type"]): each for each in own}.values())
 
 
 def server(fs: Any, location: str) -> str:

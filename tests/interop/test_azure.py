@@ -64,8 +64,10 @@ def test_what_is_beside_a_directory_changes_no_listing(container: Any) -> None:
     }
     with pytest.raises(Corrupt, match="found a file"):
         store.ls("p=1/f")
-    with pytest.raises(NotFound):
-        store.ls("p=")
+    for absent in ("abfs://lake/beside/p=", "abfs://lake/nowhere", "abfs://no-container", "abfs://no-container/t"):
+        with pytest.raises(NotFound):
+            Store(absent).ls()
+    assert listed(Store("abfs://lake"), "")
 
 
 def test_a_listing_reads_no_other_directory(served: tuple[Proxy, Any]) -> None:
@@ -76,6 +78,8 @@ def test_a_listing_reads_no_other_directory(served: tuple[Proxy, Any]) -> None:
     proxy.seen.clear()
     assert listed(store, "p=1") == [("f", False)]
     assert len(proxy.seen) == 1
+    assert store.ls_if_there("p=") == []
+    assert len(proxy.seen) < 10
 
 
 def test_a_directory_with_a_marker_is_one(container: Any) -> None:
