@@ -6,6 +6,7 @@ back.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -99,14 +100,25 @@ def title(table: str) -> str:
     return f"{above.removesuffix('.db')}.{name}" if above else name
 
 
+def titles(tables: Iterable[str]) -> dict[str, str]:
+    """Return the title of each location, with the place of its warehouse where several have the same."""
+    found = {table: title(table) for table in tables}
+    seen = Counter(found.values())
+    return {
+        table: name if seen[name] == 1 else f"{name} ({'/'.join(table.rstrip('/').split('/')[:-2])})"
+        for table, name in found.items()
+    }
+
+
 def frame(found: Sequence[Run], zone: str) -> pd.DataFrame:
     """List the runs as a table, newest first, with string ids."""
     receipts = [run.receipt for run in found]
+    named = titles(run.table for run in found)
     return pd.DataFrame(
         {
             "started": [units.moment(run.started_ms, zone) for run in found],
             "change": [words.CHANGE_NAMES.get(run.change_kind, run.change_kind) for run in found],
-            "table": [title(run.table) for run in found],
+            "table": [named[run.table] for run in found],
             "who": [words.people(run) for run in found],
             "outcome": [words.AUDIT_OUTCOMES[outcome(run)] for run in found],
             "files": pd.array([None if each is None else deleted(each) for each in receipts], "Int64"),

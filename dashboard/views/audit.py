@@ -104,9 +104,10 @@ def _wanted(runs: Sequence[Run], own: str | None, zone: str) -> audit.Wanted:
     """Read the filters from the URL. Without a table of the reader's, `own`, all changes are shown at first."""
     kinds = {run.change_kind: words.CHANGE_NAMES.get(run.change_kind, run.change_kind) for run in runs}
     tables = {} if own is None else {EVERY_TABLE: words.AUDIT_ALL}
-    tables |= {run.table: audit.title(run.table) for run in runs if run.table != own}
+    named = audit.titles([*filter(None, [own]), *(run.table for run in runs)])
+    tables |= {table: name for table, name in named.items() if table != own}
     with st.container(horizontal=True, vertical_alignment="bottom", key="audit_filters"):
-        of = inputs.pick(words.AUDIT_OF, "of", tables, words.AUDIT_ALL if own is None else audit.title(own))
+        of = inputs.pick(words.AUDIT_OF, "of", tables, words.AUDIT_ALL if own is None else named[own])
         kind = inputs.pick(words.AUDIT_COLUMNS["change"], "kind", kinds, words.AUDIT_ANY)
         people = {each: each for run in runs for each in audit.people(run)}
         who = inputs.pick(words.AUDIT_COLUMNS["who"], "who", people, words.AUDIT_ANY)

@@ -65,6 +65,18 @@ def told(runs: list[Run], **wanted: Any) -> list[str]:
     return [run.id for run in audit.chosen(runs, dataclasses.replace(Wanted(), **wanted))]
 
 
+def test_tables_of_one_name_are_told_apart(runs: list[Run]) -> None:
+    """An auditor must see which `shop.orders` was changed: that of tests or that in production."""
+    here, there = "/lake/prod/shop.db/orders", "s3://lake/test/shop.db/orders"
+    assert audit.titles([here, "/lake/prod/shop.db/other", here]) == {
+        here: "shop.orders",
+        "/lake/prod/shop.db/other": "shop.other",
+    }
+    assert audit.titles([here, there]) == {here: "shop.orders (/lake/prod)", there: "shop.orders (s3://lake/test)"}
+    pair = [dataclasses.replace(runs[0], table=here), dataclasses.replace(runs[1], table=there)]
+    assert list(audit.frame(pair, "UTC")["table"]) == ["shop.orders (/lake/prod)", "shop.orders (s3://lake/test)"]
+
+
 def test_filters_and_what_is_exact(runs: list[Run]) -> None:
     expire, drop, make, again, other = (run.id for run in runs)
     assert told(runs) == [run.id for run in runs]
