@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from textwrap import wrap
 
+from core.model.references import NO_BRANCH
 from core.model.time_travel import AsOf
 from core.safe_text import unturned
 from dashboard.charts.pointer import Reset
@@ -32,6 +33,8 @@ def commit_kind(kind: str) -> str:
 
 
 def lane(branch: str, held: bool, empty: bool) -> str:
+    if branch == NO_BRANCH:
+        return _("(no branch)")
     name = escape(unturned(branch if len(branch) <= 14 else branch[:13] + "…"))
     return _("kept by tags") if held else _("{name}<br>(empty)", name=name) if empty else name
 
