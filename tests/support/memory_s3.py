@@ -1,7 +1,8 @@
 """A small S3 server in memory that answers each request after a fixed time, for benchmarks and tests of latency.
 
     with serving({"t/snapshot/snapshot-1": b"…"}, delay_s=0.03) as server:
-        Store("s3://lake/t")   # with the environment `server.leads`
+        server.lead(monkeypatch)
+        Store("s3://lake/t")
         server.taken()         # the requests since the last call
 
 It knows what clients ask of one bucket: GET of whole objects, HEAD, ListObjectsV2, PUT (also only if the name is free),
@@ -21,8 +22,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote_plus, unquote
 from xml.sax.saxutils import escape, unescape
+
+if TYPE_CHECKING:
+    import pytest
 
 BUCKET = "lake"
 PAGE = 1000  # names in one page of a listing, as in S3
@@ -64,6 +69,11 @@ class Server:
             "AWS_SECRET_ACCESS_KEY": "secret",
             "AWS_REGION": "us-east-1",
         }
+
+    def lead(self, environment: pytest.MonkeyPatch) -> None:
+        """Lead the clients of this process here."""
+        for name, value in self.leads.items():
+            environment.setenv(name, value)
 
     def taken(self) -> list[tuple[str, str]]:
         """Return the requests since the last call."""

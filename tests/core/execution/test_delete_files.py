@@ -68,8 +68,7 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lake]:
     objects = {f"t/{path}": (root / path).read_bytes() for path in ground.disk(root)}
     shutil.rmtree(root)
     with memory_s3.serving(objects) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         yield Lake(server, objects)
 
 

@@ -105,8 +105,7 @@ def test_tags_far_away_are_deleted_by_one_request(tmp_path: Path, monkeypatch: p
     objects |= {f"t/tag/tag-{name}": objects["t/tag/tag-early"] for name in names}
     monkeypatch.setattr(deleted_tags, "BATCH", 1000)
     with memory_s3.serving(objects) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         table = open_table(f"s3://{memory_s3.BUCKET}/t")
         plan = table.preview(DeleteTags(names), NOW)
         server.taken()
@@ -127,8 +126,7 @@ CHANGES = [pytest.param(MOVE, "PUT", id="move"), pytest.param(DELETE_ONE, "DELET
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s3.Server]:
     root = ground.small_table(ground.warehouse(tmp_path)).root
     with memory_s3.serving({f"t/{path}": (root / path).read_bytes() for path in ground.disk(root)}) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         yield server
 
 

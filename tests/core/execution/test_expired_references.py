@@ -194,8 +194,7 @@ def test_on_s3_each_batch_is_deleted_by_one_request(tmp_path: Path, monkeypatch:
     builder.hints(earliest=1, latest=50)
     objects = {f"t/{path}": (builder.root / path).read_bytes() for path in ground.disk(builder.root)}
     with memory_s3.serving(objects) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         on_s3 = open_table(f"s3://{memory_s3.BUCKET}/t")
         plan = on_s3.preview(EXPIRE, NOW)
         hint = next(each for each in plan.effects if isinstance(each, RaiseHint))

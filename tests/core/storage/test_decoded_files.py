@@ -33,8 +33,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s
     paths = [path for path in table.root.rglob("*") if path.is_file()]
     objects = {f"t/{path.relative_to(table.root)}": path.read_bytes() for path in paths}
     with memory_s3.serving(objects) as found:
-        for name, value in found.leads.items():
-            monkeypatch.setenv(name, value)
+        found.lead(monkeypatch)
         yield found
 
 

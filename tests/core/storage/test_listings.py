@@ -40,8 +40,7 @@ def test_on_a_disk(tmp_path: Path) -> None:
 
 def test_in_parallel_on_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
     with memory_s3.serving(FILES) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         server.taken()
         found = shown(Store(f"s3://{memory_s3.BUCKET}/t"), *EXPECTED, "nowhere")
         assert found == {**EXPECTED, "nowhere": []}
@@ -52,8 +51,7 @@ def test_in_parallel_on_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_refusal_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever thread is refused: the others do not go on to the end."""
     with memory_s3.serving(FILES) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         monkeypatch.setattr(listings, "_OF_A_RUN", 10_000)
         store, asked, ls = Store(f"s3://{memory_s3.BUCKET}/t"), list[str](), Store.ls_if_there
 
@@ -97,8 +95,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s3.Server]:
     monkeypatch.setattr(s3_client, "_FIRST_PAGE", 10)
     monkeypatch.setattr(listings, "_OF_A_RUN", 4)
     with memory_s3.serving({}) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         yield server
 
 

@@ -20,8 +20,7 @@ ODD = "data/a b%20ä.parquet"
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s3.Server]:
     objects = {f"t/{name}": bytes(number) for number, name in enumerate([*NAMES, ODD])}
     with memory_s3.serving(objects) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         yield server
 
 

@@ -190,8 +190,7 @@ def silent(
     speaks = False
     held, loops = list[Callable[[], None]](), list[asyncio.AbstractEventLoop]()
     with memory_s3.serving({f"{each}": b"x" for each in names}) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         send = memory_s3._Connection._send
 
         def answered(connection: memory_s3._Connection, method: str, target: str, *rest: bytes) -> None:

@@ -66,8 +66,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s3.Server]:
     monkeypatch.setattr(s3_client, "_PAGE", 10)
     monkeypatch.setattr(s3_client, "_FIRST_PAGE", 10)
     with memory_s3.serving({}) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         yield server
 
 

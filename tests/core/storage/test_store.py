@@ -613,8 +613,7 @@ def test_a_name_that_the_client_takes_apart_never_leads_to_another_object(
 ) -> None:
     """Such names are those of copied versions; a hostile manifest may also name a file that it wants deleted so."""
     with memory_s3.serving({"t/b/live.parquet": b"live", "t/b/other": b"other"}) as server:
-        for variable, value in server.leads.items():
-            monkeypatch.setenv(variable, value)
+        server.lead(monkeypatch)
         store = Store(f"s3://{memory_s3.BUCKET}/t")
         for ask in (store.read, store.size, store.delete, store.at, lambda path: store.create(path, b"new"), store.ls):
             with pytest.raises(Unsupported, match="cannot be addressed exactly"):

@@ -55,8 +55,7 @@ def test_the_answer_is_shown_before_all_snapshots_are_read(
     monkeypatch.setattr(frame, "QUIET_S", 0.0)
     monkeypatch.setattr(data, "heads", heads)
     with memory_s3.serving(objects) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         place, at = f"s3://{memory_s3.BUCKET}", f"time:{START_MS + 200 * 60_000 + 1}"
         stopped = open_page("asof", place, table="shop.orders", point=at)
         assert words.ASOF_EARLY in stopped.text

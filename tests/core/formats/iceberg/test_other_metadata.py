@@ -281,8 +281,7 @@ def test_a_file_is_read_again_only_if_listings_show_another_content(
     others = [named(root, f"00000-{unique(number)}.metadata.json", lambda _: None) for number in range(3)]
     objects = {f"t/{path.relative_to(root)}": path.read_bytes() for path in root.rglob("*") if path.is_file()}
     with memory_s3.serving(objects) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         store = Store(f"s3://{memory_s3.BUCKET}/t")
         found = references.read(store)[1]
         place = TableLocation.of(store, found.location, found.properties)

@@ -42,8 +42,7 @@ def snapshots(times: Sequence[int], first: int = 1, branch: str = "main") -> dic
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s3.Server]:
     with memory_s3.serving({}) as serving:
-        for name, value in serving.leads.items():
-            monkeypatch.setenv(name, value)
+        serving.lead(monkeypatch)
         yield serving
 
 

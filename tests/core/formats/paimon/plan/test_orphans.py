@@ -121,8 +121,7 @@ def test_names_that_requests_cannot_name_are_named_and_kept(
         f"t/{path.relative_to(table.root)}": path.read_bytes() for path in table.root.rglob("*") if path.is_file()
     }
     with memory_s3.serving({**objects, f"t/{odd}": b"rows"}) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         opened = open_table(f"s3://{memory_s3.BUCKET}/t")
         plan = opened.preview(CleanOrphans(NOW_MS - DAY_MS), NOW_MS)
         assert plan.frees["path"].to_pylist() == [f"bucket-0/{orphan.name}"]

@@ -111,8 +111,7 @@ def test_a_long_history_is_listed_in_parts_at_the_same_time(monkeypatch: pytest.
     monkeypatch.setattr(s3_client, "_FIRST_PAGE", 10)
     names = [f"snapshot-{number}" for number in range(1, 101)]
     with memory_s3.serving({f"t/snapshot/{name}": b"" for name in (*names, "EARLIEST", "LATEST")}) as server:
-        for name, value in server.leads.items():
-            monkeypatch.setenv(name, value)
+        server.lead(monkeypatch)
         patience = lagging_reads.Patience(Store(f"s3://{memory_s3.BUCKET}/t"), deadline=0.0)
         server.together = ("start-after", 4)  # a part is answered when all four are asked
         found = patience.entries("snapshot") or []
