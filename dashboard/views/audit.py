@@ -72,10 +72,11 @@ def draw() -> None:
         _elsewhere([run for run in runs if run.is_open and run.table != own])
         found = audit.chosen(runs, _wanted(runs, own if opened.place.table else None, opened.zone))
         if theirs:
-            _list(opened, journal, runs, found)
+            _list(opened, journal, runs, found, of)
         else:
             st.html(markup.empty(words.AUDIT_NONE_HERE, words.AUDIT_NONE_HERE_NEXT))
-        plan.command(command_line.line("audit", *([] if of == EVERY_TABLE else [opened.ref.location])))
+        place = opened.ref.location if of == own else of
+        plan.command(command_line.line("audit", *([] if of == EVERY_TABLE else [place])))
 
 
 def _verdict(runs: Sequence[Run], head: str | SnapscopeError, journal: Journal) -> None:
@@ -123,7 +124,7 @@ def _moment(text: str | None, zone: str) -> int | None:
     return None if text is None else inputs.moment(text, zone, url_state.now_ms())
 
 
-def _list(opened: OpenedTable, journal: Journal, runs: Sequence[Run], found: Sequence[Run]) -> None:
+def _list(opened: OpenedTable, journal: Journal, runs: Sequence[Run], found: Sequence[Run], of: str) -> None:
     if not found:
         st.html(markup.empty(words.AUDIT_NONE, words.AUDIT_NONE_NEXT))
         _exports(opened, journal, found)
@@ -132,7 +133,7 @@ def _list(opened: OpenedTable, journal: Journal, runs: Sequence[Run], found: Seq
     columns: dict[str, Any] = {name: grid.text(label) for name, label in words.AUDIT_COLUMNS.items()}
     columns |= {name: grid.number(words.AUDIT_COLUMNS[name]) for name in ("files", "bytes")}
     shown_runs = audit.frame(found[: grid.SHOWN_ROWS], opened.zone)
-    if url_state.get("of") != EVERY_TABLE:
+    if of != EVERY_TABLE:
         shown_runs = shown_runs.drop(columns="table")  # the same on every row
     ids = [run.id for run in found]
     picked = grid.choose(shown_runs, GRID, columns=columns, names=ids)

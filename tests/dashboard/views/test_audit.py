@@ -147,6 +147,10 @@ def test_every_run_opens_with_its_plan_receipt_and_command(
     assert words.audit_shown(3, 5) in everything.text
     unasked = open_page("audit", warehouse)  # from Home: no table is the reader's
     assert len(unasked.test.dataframe[0].value) == len(runs)
+    assert set(unasked.test.dataframe[0].value["table"]) == {"shop.orders", "shop.other"}
+    assert "snapscope audit" in [each.value for each in unasked.test.code]
+    theirs = open_page("audit", warehouse, table="shop.orders", of=runs[-1].table)
+    assert f"snapscope audit {runs[-1].table}" in [each.value for each in theirs.test.code]
     assert words.AUDIT_NONE in open_page("audit", warehouse, table="shop.orders", text="nobody said this").text
     assert "not a valid time" in open_page("audit", warehouse, table="shop.orders", since="soon").text
 
