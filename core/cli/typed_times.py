@@ -17,19 +17,23 @@ from core.model.time_input import AmbiguousTime, ParsedTime
 from core.table import open_table
 
 _DIGITS = re.compile(r"\d{10,16}")
+_MILLISECONDS = 12  # digits: a shorter number is a count of something else
+_AGE = re.compile(r"\d+\s*[a-z]+", re.IGNORECASE)
 
 
 def read(command: Command, args: Args) -> None:
     """Turn every TIME into epoch milliseconds, and every VERSION that is a time into `time:` and its moment.
 
-    `3 days ago` is relative to --now, if given.
+    `3 days ago` is relative to --now, if given; older than `3 days` means older than `3 days ago`.
     """
     zone, now_ms = local_zone(), time.time_ns() // 1_000_000
     for name, spelled in sorted(command.named(TIME), key=lambda each: each[0] != "now"):
         text = getattr(args, name)
         if text is None:
             continue
-        found = _asked(args, text, zone, now_ms)
+        found = (_age(text.strip(), zone, now_ms) if spelled.endswith("older-than") else None) or _asked(
+            args, text, zone, now_ms
+        )
         _told(args, spelled, text, found)
         setattr(args, name, str(found.ms))
         now_ms = found.ms if name == "now" else now_ms
@@ -54,6 +58,17 @@ def _point(args: Args, spelled: str, text: str, zone: str, now_ms: int) -> str:
     if found is not None:
         _told(args, spelled, text.removeprefix("time:"), found, is_point=is_asked)
     return point
+
+
+def _age(text: str, zone: str, now_ms: int) -> ParsedTime | None:
+    """The moment at which this age begins; None if the text is no age. Raises `Invalid` for a number without a unit,
+    which would be milliseconds since 1970."""
+    if text.isdecimal() and len(text) < _MILLISECONDS:
+        raise Invalid("{text} has no unit.", text=text, remedy='Write an age, such as "7 d", or a time.')
+    try:
+        return time_input.moment(f"{text} ago", zone, now_ms) if _AGE.fullmatch(text) else None
+    except Invalid:
+        return None
 
 
 def _asked(args: Args, text: str, zone: str, now_ms: int) -> ParsedTime:

@@ -83,6 +83,11 @@ def test_ages_are_counted_from_now_as_it_was_given(ask: Ask, table: TableBuilder
     assert by_words[0] == 0
     assert json.loads(by_words[1])["fingerprint"] == json.loads(exact[1])["fingerprint"]
     assert '--older-than: Read "3 days ago" as 2026-01-01 08:00:00 CST' in ask(*words, "--older-than", "3 days ago")[2]
+    assert ask(*words, "--older-than", "3d", "--json") == by_words, "an age needs no `ago`"
+    assert '--older-than: Read "3 D" as 2026-01-01 08:00:00 CST' in ask(*words, "--older-than", " 3 D ")[2]
+    assert ask(*words, "--tags-older-than", "3 days", "--json")[0] == 0
+    assert 'not a valid time: "3 m"' in ask(*words, "--older-than", "3 m")[2]
+    assert "30 has no unit" in ask(*words, "--older-than", "30")[2]
 
 
 def test_what_stands_in_a_command_keeps_its_text(ask: Ask, table: TableBuilder) -> None:
