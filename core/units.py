@@ -90,7 +90,9 @@ def number(options: Mapping[str, str], key: str, usual: N) -> N:
             return found
     except (ValueError, OverflowError):  # reported below
         pass
-    raise Invalid(f"The option {key} is {text!r}, which is not a number.", remedy="Correct the option.")
+    raise Invalid(
+        "The option {key} is {text!r}, which is not a number.", key=key, text=text, remedy="Correct the option."
+    )
 
 
 def wall_clock(time_ms: int) -> dt.datetime:

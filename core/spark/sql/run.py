@@ -173,8 +173,7 @@ def _too_slow(query: RunningStatement, timeout_s: float) -> TimedOut:
         remedy = told("Spark had not started by then: try again, or raise the limit (--timeout on the command line).")
     if (master := sessions.cluster_name()) is not None and not query.tasks[0]:
         remedy = told("If {master} has no free workers, wait for one, or raise the limit (--timeout).", master=master)
-    said = "The query was stopped after {timeout_s:g} seconds, its time limit."
-    return TimedOut(said, timeout_s=timeout_s, remedy=remedy)
+    return TimedOut("The query was stopped after {timeout_s:g} s, its time limit.", timeout_s=timeout_s, remedy=remedy)
 
 
 def _thread(name: str, work: Callable[..., None], *given: object) -> threading.Thread:

@@ -171,8 +171,11 @@ def _times(source: str | pa.Buffer, field: pa.Field, path: str) -> list[pa.Array
 
 
 def _unreadable_times(path: str) -> Unsupported:
-    said = "An ORC file has a time outside of the years 1677 to 2262, which cannot be read here."
-    return Unsupported(said, path=path, remedy=WAY_OUT)
+    return Unsupported(
+        "An ORC file has a time outside of the years 1677 to 2262, which cannot be read here.",
+        path=path,
+        remedy=WAY_OUT,
+    )
 
 
 def _is_in_micros(field: pa.Field) -> bool:

@@ -250,7 +250,7 @@ def busy(session: SparkSession, query_id: str) -> bool:
 
 
 def test_a_time_limit_stops_the_query(shop: SparkSession) -> None:
-    with pytest.raises(TimedOut, match=r"^The query was stopped after 0\.7 seconds, its time limit\."):
+    with pytest.raises(TimedOut, match=r"^The query was stopped after 0\.7 s, its time limit\."):
         sql.run(shop, ENDLESS, OPEN, timeout_s=0.7)
     assert idle(shop)
 
