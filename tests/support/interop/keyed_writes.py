@@ -67,19 +67,21 @@ def python(value: Any, of: Any) -> Any:
 
 
 def stored(judge: PaimonJudge, location: str, **at: Any) -> list[str]:
-    """What manifests say of the live files, but for names and sizes."""
-    files = judge.files(location, detail=True, **at)
+    """What manifests say of the live files, but for names and sizes. The engine commits no snapshot without a file."""
+    files = judge.files(location, detail=True, **at) if (Path(location) / "snapshot").exists() else []
     return sorted(json.dumps({k: v for k, v in file.items() if k not in ("path", "bytes")}) for file in files)
 
 
 def sequence(spark: SparkSession, judge: PaimonJudge, folder: Path, seed: int, *, steps: int = 7) -> Counter[str]:
     """One random life of a table. Its rows are those of the twin after every step; its files too, unless the engine's
-    writer compacts as it likes, which goes by their sizes."""
+    writer compacts as it likes, which goes by their sizes. Nothing is deleted then: a compaction forgets a key that was
+    only taken back, so that the engine's own rows depend on when it compacts."""
     choose = random.Random(seed)
     engine = ENGINES[seed % len(ENGINES)]
     partitions, schema = choose.choice(AXES["partitions"]), choose.choice(AXES["schema"])
     compaction = "as it comes" if engine != "first-row" and choose.random() < 0.3 else "never"
-    case = Case(engine, "parquet", "2", "no", "none", schema, "deletes and updates", compaction, partitions)
+    deletes = "deletes and updates" if compaction == "never" else "none"
+    case = Case(engine, "parquet", "2", "no", "none", schema, deletes, compaction, partitions)
     options = {**case.options(), "bucket": choose.choice(("1", "2", "3"))}
     keys, by = (["p", "id"], ["p"]) if partitions == "yes" else (["id"], [])
     ours, twin = (str(folder / "default.db" / name) for name in ("ours", "twin"))
