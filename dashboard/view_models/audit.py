@@ -19,7 +19,8 @@ from dashboard import words
 from dashboard.formatting import units
 
 BADGE = 40  # the badge counts this many of the newest runs that deleted files
-EXACT, INEXACT, ENDED, TAKEN_BACK, OPEN = OUTCOMES = ("exact", "inexact", "ended", "taken back", "unfinished")
+OUTCOMES = ("exact", "inexact", "ended", "taken back", "refused", "unfinished")
+EXACT, INEXACT, ENDED, TAKEN_BACK, REFUSED, OPEN = OUTCOMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def outcome(run: Run) -> str:
     if run.is_open:
         return OPEN
     if run.state == UNDONE:
-        return TAKEN_BACK
+        return TAKEN_BACK if run.problem is None else REFUSED
     return {None: ENDED, True: EXACT, False: INEXACT}[is_exact(run)]
 
 

@@ -87,10 +87,11 @@ _STATES: Mapping[str, str] = {
     "done": N_("done"),
     "undone": N_("undone"),
 }
+_REFUSED = N_("failed, nothing changed")  # a run undoes what it did before its error
 
 
 def run_state(run: Run) -> str:
-    return _(_STATES.get(run.state, run.state))
+    return _(_REFUSED) if run.state == "undone" and run.problem else _(_STATES.get(run.state, run.state))
 
 
 def people(run: Run) -> str:
@@ -201,6 +202,7 @@ AUDIT_OUTCOMES: Mapping[str, str] = {
     "inexact": N_("differs from the plan"),
     "ended": N_("done"),
     "taken back": N_("undone"),
+    "refused": _REFUSED,
     "unfinished": N_("unfinished"),
 }
 AUDIT_COLUMNS: Mapping[str, str] = {

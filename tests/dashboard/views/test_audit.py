@@ -105,6 +105,10 @@ def test_filters_and_what_is_exact(runs: list[Run]) -> None:
     assert audit.badge([runs[0]] * 60) == (40, 40)
     halted = dataclasses.replace(runs[0], state="sweep started", receipt=None)
     assert (audit.outcome(halted), audit.badge([halted])) == ("unfinished", (0, 0))
+    undone = dataclasses.replace(runs[2], state="undone", receipt=None)
+    refused = dataclasses.replace(undone, problem="tag-v already exists.")
+    assert [audit.outcome(each) for each in (undone, refused)] == ["taken back", "refused"]
+    assert [words.run_state(each) for each in (undone, refused)] == ["undone", "failed, nothing changed"]
 
 
 def test_before_the_first_change_the_page_says_what_will_be_there(
