@@ -265,7 +265,7 @@ def test_workers_without_the_checkout_and_their_deaths(tmp_path: Path) -> None:
 
             found.end_workers()
             starved = ask("select count(*) from t", timeout_s=8)
-            assert "stopped after 8 seconds" in starved["message"]
+            assert "stopped after 8 s" in starved["message"]
             assert f"{found.url} has no free workers" in starved["remedy"]
         finally:
             driver.stdin.close()

@@ -139,7 +139,7 @@ def test_a_jvm_that_answers_nobody_holds_up_nobody(run: Run, by: str) -> None:
         told([said, waited_for_its_end, again == expected, gone, isinstance(found[0], list), len(litter)])
     """
     said, waited_for_its_end, again, gone, found, litter = run(script)
-    assert said.startswith("The query was cancelled." if by == "cancel" else "The query was stopped after 4 seconds")
+    assert said.startswith("The query was cancelled." if by == "cancel" else "The query was stopped after 4 s")
     assert (waited_for_its_end, again, gone, found) == (False, True, True, True)
     assert litter == 1  # of the Spark that runs
 
@@ -153,7 +153,7 @@ def test_a_sort_of_endless_rows_ends_at_its_limit(run: Run) -> None:
         told([said, seconds, again == expected])
     """
     said, seconds, again = run(script)
-    assert said.startswith(("The query was stopped after 10 seconds", "The query needs more memory"))
+    assert said.startswith(("The query was stopped after 10 s", "The query needs more memory"))
     assert seconds < 60
     assert again
 
