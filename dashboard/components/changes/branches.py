@@ -36,8 +36,7 @@ def draw(opened: OpenedTable, line: Line) -> None:
     st.html(markup.table(words.BRANCH_HEADS, texts.table(opened.heads, opened.zone)))
     forms = _forms(opened.heads, line)
     tabs = inputs.tabs("form", {name: f"{_ICONS[name]} {words.BRANCH_FORMS[name]}" for name in forms})
-    for key in (each for each in st.session_state if str(each).startswith("branches.")):
-        st.session_state[key] = st.session_state[key]  # Streamlit forgets inputs that a run did not draw
+    _keep_inputs(opened.ref.location)
     for name, form in forms.items():
         if not tabs[name].open:
             continue
@@ -54,6 +53,19 @@ def draw(opened: OpenedTable, line: Line) -> None:
             plans.command_of(opened, plan)
 
 
+def _keep_inputs(location: str) -> None:
+    """Keep what was typed into forms that are not drawn, which Streamlit forgets; forget what was typed for another
+    table."""
+    is_same = st.session_state.get(_OF) == location
+    st.session_state[_OF] = location
+    for key in [each for each in st.session_state if str(each).startswith("branches.")]:
+        if is_same:
+            st.session_state[key] = st.session_state[key]
+        else:
+            del st.session_state[key]
+
+
+_OF = "branches_of"  # the location of the table whose forms were drawn last
 _ICONS = {
     "create": ":material/fork_right:",
     "replace": ":material/swap_horiz:",

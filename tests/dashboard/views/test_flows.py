@@ -786,17 +786,11 @@ def test_a_paimon_branch_and_the_way_back_by_the_page(open_page: Callable[..., P
         ("rollback", f"rollback {root} 4 --destructive",
          (("selectbox", ".point", "4"), ("checkbox", ".destroys", True))),
     ):  # fmt: skip
-        page.test.query_params["form"] = form
-        page.run()
-        for kind, part, value in inputs:
-            getattr(page.test, kind)(key=f"branches.{form}{part}").set_value(value)
-        page.run()
+        page.fill_in(form, inputs)
         assert command in page.text
-    page.test.query_params["form"] = "rename"
-    page.run()
+    page.at(form="rename")
     assert page.test.text_input(key="branches.rename.to").value == "devs", "a form stays as it was left"
-    page.test.query_params["form"] = "rollback"
-    page.run()
+    page.at(form="rollback")
     plan = tables.open_table(str(root)).preview(Rollback("4", destructive=True), 0)
     assert plan.headline in page.text
     assert words.held_by_nothing(len(plan.orphans)).split(":")[0] in str([each.label for each in page.test.expander])
@@ -812,3 +806,38 @@ def test_a_paimon_branch_and_the_way_back_by_the_page(open_page: Callable[..., P
     assert not (root / "snapshot/snapshot-5").exists()
     assert (root / "snapshot/LATEST").read_text() == "4"
     assert Journal().runs()[0].state == "done"
+
+
+def branched(directory: Path, *branches: str) -> TableBuilder:
+    table = TableBuilder(directory)
+    table.commit([table.file(1_000)])
+    for name in branches:
+        table.branch(name).commit([table.file(1_000)])
+    return table
+
+
+def test_what_was_typed_for_one_table_is_not_in_the_forms_of_another(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    """Else the branch of the same name would be one click from being deleted."""
+    for name, branch in (("a", "dev"), ("b", "dev"), ("c", "other")):
+        branched(tmp_path / "w" / "shop.db" / name, branch)
+    page = open_page("tags", tmp_path / "w", writes=True, table="shop.a")
+    for other in ("shop.b", "shop.c"):
+        page.at(table="shop.a").fill_in("delete", [("multiselect", "", ["dev"])])
+        page.at(form="create")
+        page.at(table=other, form="delete")
+        assert page.test.multiselect(key="branches.delete").value == []
+
+
+def test_a_branch_that_is_gone_leaves_the_forms_that_named_it(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    table = branched(tmp_path / "w" / "shop.db" / "a", "dev", "old")
+    page = open_page("tags", tmp_path / "w", writes=True, table="shop.a")
+    page.fill_in("delete", [("multiselect", "", ["dev"])])
+    page.fill_in("rename", [("selectbox", "", "dev")])
+    shutil.rmtree(table.root / "branch" / "branch-dev")
+    page.at(form="create")
+    page.at(form="delete")
+    assert page.test.multiselect(key="branches.delete").value == []
+    page.at(form="rename")
+    assert page.test.selectbox(key="branches.rename").value is None

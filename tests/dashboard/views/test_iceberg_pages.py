@@ -125,11 +125,7 @@ def test_branches_and_the_way_back_by_the_page(open_page: Callable, tmp_path: Pa
         ("delete", (("multiselect", "", ["work"]),), (f"snapscope delete-branch {root} work",)),
         ("rollback", (("selectbox", ".point", "tag:early"),), (f"snapscope rollback {root} tag:early",)),
     ):  # fmt: skip
-        page.test.query_params["form"] = form
-        page.run()
-        for kind, part, value in inputs:
-            getattr(page.test, kind)(key=f"branches.{form}{part}").set_value(value)
-        page.run()
+        page.fill_in(form, inputs)
         for command in commands_:
             assert command in page.text
     assert f"({old[3]}) will then be on no branch or tag" in page.text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html import unescape
 
@@ -56,6 +56,19 @@ class Page:
         self.test.run()
         self.check()
         return self
+
+    def at(self, **address: str) -> Page:
+        """Change parameters of the URL, and run the page."""
+        for name, value in address.items():
+            self.test.query_params[name] = value
+        return self.run()
+
+    def fill_in(self, form: str, inputs: Iterable[tuple[str, str, object]]) -> None:
+        """Open a form of a branch, fill in its inputs (kind, end of the key, value), and run the page."""
+        self.at(form=form)
+        for kind, part, value in inputs:
+            getattr(self.test, kind)(key=f"branches.{form}{part}").set_value(value)
+        self.run()
 
     def check(self) -> None:
         """Check that there was no unexpected error and that Streamlit shows no error box of its own."""
