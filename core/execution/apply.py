@@ -39,7 +39,7 @@ from core.model.effects import (
     is_shared,
 )
 from core.model.plan import Plan
-from core.model.references import Heads, ObjectKind
+from core.model.references import Heads, ObjectKind, point_in_words
 from core.planning import outside_roots
 from core.storage import presence
 from core.table import Progress, Table
@@ -123,7 +123,9 @@ def _refuse_missing(table: Table, point: str) -> None:
     history = table.history()
     position = next((at for at, each in enumerate(history.holders) if point in (each.point, each.name)), None)
     if position is None:
-        raise NotFound("{point} no longer exists; nothing was changed.", point=point, path=table.location)
+        raise NotFound(
+            "{point} no longer exists; nothing was changed.", point=point_in_words(point), path=table.location
+        )
     missing = [problem.path for problem in history.incomplete.get(position, ())]
     missing += table.missing_files(history, history.holders[position].point)
     if missing:
@@ -134,7 +136,7 @@ def _refuse_missing(table: Table, point: str) -> None:
                 "it cannot be rolled back to; nothing was changed.",
                 "{count} files of {point} are missing or cannot be read, so a tag could not protect it "
                 "and it cannot be rolled back to; nothing was changed.",
-                point=point,
+                point=point_in_words(point),
             ),
             path=missing[0],
         )

@@ -19,7 +19,7 @@ from core.execution import journal as journals
 from core.execution.journal import Journal
 from core.execution.stable_read import ATTEMPTS, read_stable_references
 from core.formats.table_format import Examined
-from core.messages import Reason, both, counted, sentences
+from core.messages import Reason, both, counted, listed, sentences
 from core.model import codes
 from core.model.codes import Fault
 from core.model.history import HistorySummary
@@ -262,12 +262,12 @@ def _broken(table: Table, history: HistorySummary, planned: Collection[str]) -> 
         unread.setdefault(problems[0], []).append(history.holders[position].point)
     return [
         *(
-            codes.POINTS_UNREAD(points=", ".join(map(point_in_words, points[:10])), problem=each.sentence())
+            codes.POINTS_UNREAD(points=listed([*map(point_in_words, points[:10])]), problem=each.sentence())
             for each, points in unread.items()
         ),
         *(
             codes.POINT_LACKS(
-                point=point,
+                point=point_in_words(point),
                 files=counted(len(paths), "{count} file", "{count} files"),
                 first=paths[0],
             )
@@ -350,7 +350,7 @@ def refuse_contradictions(history: HistorySummary, examined: Examined, stays: Co
             raise Corrupt(
                 "{point} is kept, but it cannot be read in full, so the files it still needs cannot be determined: "
                 "{problem}",
-                point=point,
+                point=point_in_words(point),
                 problem=problem.sentence(),
                 path=problem.path,
             )
@@ -358,7 +358,7 @@ def refuse_contradictions(history: HistorySummary, examined: Examined, stays: Co
             raise Corrupt(
                 "{point} is kept, but its metadata contradicts itself, so the files it needs cannot be "
                 "determined: {problem} No file was deleted.",
-                point=point,
+                point=point_in_words(point),
                 problem=problem.sentence(),
                 path=problem.path,
             )
