@@ -295,7 +295,15 @@ ROWS_HELP = N_("Rows in current files, before any merge of keys (totalRecordCoun
 PREVIOUS, NEXT = (N_("Previous"), N_("Next"))
 ASOF_HERE = N_("As of")
 PROTECT_THIS = N_("Add temporary tag")
+PIN_ANOTHER = N_("Add another temporary tag")
 FIELDS_COPY = N_("The document itself, to copy:")
+
+
+def kept_by(names: Sequence[str]) -> str:
+    return ngettext(
+        "The temporary tag {which} keeps this snapshot.", "{count} temporary tags ({which}) keep this snapshot.",
+        len(names), which=listed(names),
+    )  # fmt: skip
 
 
 def diff_with(older: str, newer: str) -> str:

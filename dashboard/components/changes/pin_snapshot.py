@@ -12,6 +12,7 @@ from dashboard import words
 from dashboard.components import errors, frame
 from dashboard.components.changes import plan as plans
 from dashboard.components.frame import OpenedTable
+from dashboard.formatting import markup
 
 KEPT = whole(protect.DAYS_MS)
 
@@ -24,11 +25,22 @@ def draw(opened: OpenedTable, found: AsOf) -> None:
     if not opens.open:
         return
     with opens, errors.boundary():
+        plans.progress(opened)
+        if not _wanted(opened, found):
+            return
         kept = st.text_input(words.TAG_RETAINED, KEPT, key="protect.kept", help=words.PROTECT_HELP, width=160) or KEPT
         table = loading.table(opened.ref.location)
         asked = protect.protection(table, found, asked_duration_ms(kept), opened.now_ms)
         plan = loading.plan(frame.read_history(opened.heads), asked, opened.now_ms)
         plans.brief(plan)
         plans.carry_out(opened, plan)
-        plans.progress(opened)
         plans.command_of(opened, plan, is_brief=True)
+
+
+def _wanted(opened: OpenedTable, found: AsOf) -> bool:
+    """Whether to offer a tag. If there is one already, for example because it was just created, ask for another."""
+    names = protect.pins(opened.heads, found)
+    if not names:
+        return True
+    st.html(markup.note("info", words.kept_by(names)))
+    return st.checkbox(words.PIN_ANOTHER, key=f"protect.another.{found.point}.{len(names)}")

@@ -10,7 +10,7 @@ import pytest
 
 from core.cli import main
 from core.execution.apply import apply
-from core.execution.protect import DAYS_MS, hold, protection
+from core.execution.protect import DAYS_MS, hold, pins, protection
 from core.model.actions import CreateTag, Expire
 from core.table import open_table, resolve
 from tests.support.builders import START_MS, TableBuilder
@@ -38,6 +38,7 @@ def test_a_held_point_outlives_an_expiry(made: TableBuilder, point: str, answer:
     expiry = Expire(branch=found.branch, retain_max=1, retain_min=1)
     apply(table, table.preview(expiry, NOW_MS), settle_s=0)
     kept = resolve(table.heads(), held)
+    assert pins(table.heads(), kept) == [held.rsplit("tag:", 1)[-1]]
     assert kept.snapshot.id == found.snapshot.id
     assert table.missing_files(table.history(), held) == []
 

@@ -23,6 +23,7 @@ from core import cli
 from core import table as tables
 from core.catalog import DEMO_MARKER
 from core.errors import Conflict, Corrupt
+from core.execution import protect
 from core.execution.apply import apply
 from core.execution.journal import Journal
 from core.model.actions import Change, CreateTag, DeleteTags, Expire, ReplaceTag, Rollback
@@ -166,6 +167,22 @@ def test_a_point_leads_to_its_neighbours_and_can_be_protected(open_page: Callabl
     assert "--verify" in page.text
     page.test.session_state["timeline.table"] = True
     assert words.POINTS_TEACH in page.run().text
+
+
+def test_a_pinned_snapshot_is_pinned_again_only_on_request(open_page: Callable[..., Page], warehouse: Path) -> None:
+    table = tables.open_table(str(warehouse / "shop.db/orders"))
+    tag = protect.protection(table, tables.resolve(table.heads(), "4"), DAY_MS, START_MS)
+    apply(table, table.preview(tag, START_MS))
+    page = open_page("timeline", warehouse, table=TITLE, point="4")
+    page.test.session_state["protect.open"] = True
+    page.run()
+    assert words.kept_by([tag.name]) in page.text
+    assert "snapscope create-tag" not in page.text
+    page.test.checkbox(key="protect.another.4.1").check()
+    assert "snapscope create-tag" in page.run().text
+    page = open_page("timeline", warehouse, table=TITLE, point="3")
+    page.test.session_state["protect.open"] = True
+    assert "snapscope create-tag" in page.run().text
 
 
 def test_a_stretch_of_time_is_shown_alone(open_page: Callable[..., Page], warehouse: Path) -> None:
