@@ -21,8 +21,8 @@ from core.table import open_table
 from dashboard import url_state, words
 from dashboard.components import errors, explain_figure, frame, grid, inputs
 from dashboard.components.changes import plan, running_change
-from dashboard.components.frame import OpenedTable
 from dashboard.formatting import exports, markup, units
+from dashboard.url_state import UrlState
 from dashboard.view_models import audit, rows
 
 GRID = "audit.grid"
@@ -56,27 +56,30 @@ def _grown(journal: Journal) -> tuple[int, ...]:
 
 
 def draw() -> None:
-    opened = frame.find_table(url_state.here())
+    place = url_state.here()
     st.html(markup.head("", words.PAGES["audit"][0], words.AUDIT_SUMMARY))
+    own = None
+    if place.table:
+        with errors.boundary():  # a table that cannot be read has a history of changes, too
+            opened = frame.find_table(place)
+            own = open_table(opened.ref.location).location
+            running_change.draw(opened)
     with errors.boundary():
-        running_change.draw(opened)
         journal = Journal()
         runs, head = _read(str(journal.path), _grown(journal))
         if not runs:
             st.html(markup.empty(words.AUDIT_EMPTY, words.AUDIT_EMPTY_NEXT))
             return
-        own = open_table(opened.ref.location).location
-        of = url_state.get("of") or (own if opened.place.table else EVERY_TABLE)
+        of = url_state.get("of") or own or EVERY_TABLE
         theirs = [run for run in runs if of in (EVERY_TABLE, run.table)]
         _verdict(theirs, head, journal)
         _elsewhere([run for run in runs if run.is_open and run.table != own])
-        found = audit.chosen(runs, _wanted(runs, own if opened.place.table else None, opened.zone))
+        found = audit.chosen(runs, _wanted(runs, own, place.zone))
         if theirs:
-            _list(opened, journal, runs, found, of)
+            _list(place, journal, runs, found, of)
         else:
             st.html(markup.empty(words.AUDIT_NONE_HERE, words.AUDIT_NONE_HERE_NEXT))
-        place = opened.ref.location if of == own else of
-        plan.command(command_line.line("audit", *([] if of == EVERY_TABLE else [place])))
+        plan.command(command_line.line("audit", *([] if of == EVERY_TABLE else [of])))
 
 
 def _verdict(runs: Sequence[Run], head: str | SnapscopeError, journal: Journal) -> None:
@@ -124,15 +127,15 @@ def _moment(text: str | None, zone: str) -> int | None:
     return None if text is None else inputs.moment(text, zone, url_state.now_ms())
 
 
-def _list(opened: OpenedTable, journal: Journal, runs: Sequence[Run], found: Sequence[Run], of: str) -> None:
+def _list(place: UrlState, journal: Journal, runs: Sequence[Run], found: Sequence[Run], of: str) -> None:
     if not found:
         st.html(markup.empty(words.AUDIT_NONE, words.AUDIT_NONE_NEXT))
-        _exports(opened, journal, found)
+        _exports(place, journal, found)
         return
     st.caption(words.audit_shown(len(found), len(runs)))
     columns: dict[str, Any] = {name: grid.text(label) for name, label in words.AUDIT_COLUMNS.items()}
     columns |= {name: grid.number(words.AUDIT_COLUMNS[name]) for name in ("files", "bytes")}
-    shown_runs = audit.frame(found[: grid.SHOWN_ROWS], opened.zone)
+    shown_runs = audit.frame(found[: grid.SHOWN_ROWS], place.zone)
     if of != EVERY_TABLE:
         shown_runs = shown_runs.drop(columns="table")  # the same on every row
     ids = [run.id for run in found]
@@ -142,19 +145,19 @@ def _list(opened: OpenedTable, journal: Journal, runs: Sequence[Run], found: Seq
     elif st.session_state.get(_PICKED) == ids:
         url_state.put(run=None)  # the row was deselected
     st.session_state[_PICKED] = None if picked is None else ids
-    _exports(opened, journal, found)
+    _exports(place, journal, found)
     shown = next((run for run in runs if run.id == url_state.get("run")), None)
     if shown is None:
         st.caption(words.AUDIT_PICK)
     else:
-        _one(opened, journal, shown)
+        _one(place, journal, shown)
 
 
-def _exports(opened: OpenedTable, journal: Journal, found: Sequence[Run]) -> None:
+def _exports(place: UrlState, journal: Journal, found: Sequence[Run]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         download = partial(st.download_button, icon=":material/download:", on_click="ignore", type="tertiary")
         if found:
-            made = partial(_csv, found, opened.zone)
+            made = partial(_csv, found, place.zone)
             download(words.AUDIT_CSV, made, file_name="runs.csv", mime="text/csv", key="audit.runs")
         for style in ("csv", "json"):
             whole = partial(journal.export, style)
@@ -168,9 +171,9 @@ def _csv(found: Sequence[Run], zone: str) -> bytes:
 # one run --------------------------------------------------------------------------------------------------------------
 
 
-def _one(opened: OpenedTable, journal: Journal, run: Run) -> None:
+def _one(place: UrlState, journal: Journal, run: Run) -> None:
     st.html(markup.panel_title(f"{words.CHANGE_NAMES.get(run.change_kind, run.change_kind)}: {audit.title(run.table)}"))
-    st.html(markup.facts(_facts(opened, run)))
+    st.html(markup.facts(_facts(place, run)))
     if run.problem:
         st.html(markup.note("problem", run.problem))
     if run.is_open:
@@ -202,7 +205,7 @@ def _one(opened: OpenedTable, journal: Journal, run: Run) -> None:
         grid.draw(files, f"audit.files.{run.id}", columns=columns, what=words.FILES_NOUN, name=f"run-{run.id}")
     with tabs["entries"]:
         columns = {name: grid.text(label) for name, label in words.AUDIT_EVENT_COLUMNS.items()}
-        told, name = audit.entries(events, opened.zone), f"run-{run.id}-entries"
+        told, name = audit.entries(events, place.zone), f"run-{run.id}-entries"
         grid.draw(told, f"audit.entries.{run.id}", columns=columns, what=words.AUDIT_ENTRIES_NOUN, name=name)
     with tabs["steps"]:
         effects = journal_versions.effects_of(run, journal.removed(run.id), journal.frees(run.id))
@@ -212,15 +215,15 @@ def _one(opened: OpenedTable, journal: Journal, run: Run) -> None:
             st.html("".join(markup.note("warning", each) for each in warned))
 
 
-def _facts(opened: OpenedTable, run: Run) -> list[tuple[str, markup.Piece]]:
+def _facts(place: UrlState, run: Run) -> list[tuple[str, markup.Piece]]:
     receipt = run.receipt or {}
     took = "—" if run.ended_ms is None else units.duration(run.ended_ms - run.started_ms)
     found: list[tuple[str, markup.Piece]] = [
         (words.AUDIT_COLUMNS["run"], markup.mono(run.id)),
         (words.AUDIT_COLUMNS["table"], markup.mono(run.table)),
         (words.AUDIT_COLUMNS["who"], words.people(run)),
-        (words.AUDIT_COLUMNS["started"], markup.moment(run.started_ms, opened.zone, opened.now_ms)),
-        (words.AUDIT_ENDED, markup.moment(run.ended_ms, opened.zone, opened.now_ms)),
+        (words.AUDIT_COLUMNS["started"], markup.moment(run.started_ms, place.zone, place.now_ms)),
+        (words.AUDIT_ENDED, markup.moment(run.ended_ms, place.zone, place.now_ms)),
         (words.AUDIT_TOOK, took),
         (words.AUDIT_COLUMNS["outcome"], words.run_state(run)),
         (words.AUDIT_COLUMNS["planned"], str(run.plan["headline"])),

@@ -117,6 +117,18 @@ def test_before_the_first_change_the_page_says_what_will_be_there(
     assert words.AUDIT_EMPTY in open_page("audit", warehouse, table="shop.orders").text
 
 
+def test_changes_of_a_table_that_cannot_be_read_are_shown(
+    warehouse: Path, runs: list[Run], open_page: Callable[..., Page]
+) -> None:
+    for path in (warehouse / "shop.db" / "orders" / "snapshot").iterdir():
+        path.write_text("{")
+    for path in (warehouse / "shop.db" / "orders" / "schema").iterdir():
+        path.unlink()
+    page = open_page("audit", warehouse, table="shop.orders")
+    assert words.audit_shown(len(runs), len(runs)) in page.text
+    assert words.NEXT_STEP in page.text
+
+
 def test_the_list_is_taken_away_without_formulas(runs: list[Run]) -> None:
     frame = audit.frame(runs[::-1], "Asia/Shanghai")
     assert list(frame.columns) == list(words.AUDIT_COLUMNS)
