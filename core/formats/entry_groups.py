@@ -57,12 +57,14 @@ class Groups:
         own = np.arange(len(file), dtype=np.int64) - np.repeat(first, length)
         keys = np.add.reduceat(_mixed(_mixed(entry.astype(np.uint64)) + own.astype(np.uint64)), first)
         keys = _mixed(keys + of[touched].astype(np.uint64))
-        by_key = np.argsort(keys, kind="stable")
-        is_new = np.concatenate(([True], keys[by_key][1:] != keys[by_key][:-1]))
-        like, number = np.empty(len(touched), dtype=np.int64), np.empty(len(touched), dtype=np.int64)
-        examples = by_key[is_new]
+        begins = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))  # neighbours are mostly alike
+        by_key = np.argsort(keys[begins], kind="stable")
+        sorted_keys = keys[begins[by_key]]
+        is_new = np.concatenate(([True], sorted_keys[1:] != sorted_keys[:-1]))
+        examples, number = begins[by_key[is_new]], np.empty(len(begins), dtype=np.int64)
         number[by_key] = np.cumsum(is_new) - 1
-        like[by_key] = examples[number[by_key]]
+        number = np.repeat(number, np.diff(np.concatenate((begins, [len(keys)]))))
+        like = examples[number]
         same = np.array_equal(of[touched], of[touched[like]]) and np.array_equal(length, length[like])
         if not (same and np.array_equal(entry, entry[np.repeat(first[like], length) + own])):  # equal keys, not entries
             examples = number = np.arange(len(touched), dtype=np.int64)

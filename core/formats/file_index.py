@@ -162,6 +162,12 @@ class FileIndex:
             return self.files, self.groups
         return self.files.take(pa.array(rows)), self.groups.taken(rows)
 
+    def rows_of(self, paths: pa.StringArray) -> Ints:
+        """Return its files that have one of these paths."""
+        if not len(self.files):
+            return np.zeros(0, dtype=np.int64)  # without the set of paths, which takes a quarter as long as decoding
+        return np.flatnonzero(pc.is_in(self.files["path"], value_set=paths).to_numpy())
+
     def removed_by(self, names: Sequence[str]) -> tuple[pa.Table, list[str]]:
         """Return what these manifests say was removed, and those of them whose entries are not known."""
         number = {name: at for at, name in enumerate(self.said["name"].to_pylist()) if self.are_read[at]}

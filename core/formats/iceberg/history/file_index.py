@@ -112,8 +112,7 @@ def removed(manifests: IcebergManifests, place: TableLocation, sizes: dict[str, 
 def _numbered(index: FileIndex, own: pa.Table) -> tuple[Ints, bool, bool]:
     """Return the number of each file in the index, new ones after the known; whether paths are still distinct; whether
     what is said of known ones agrees."""
-    known = np.flatnonzero(pc.is_in(index.files["path"], value_set=flat(own["path"])).to_numpy())
-    count = len(index.files)
+    known, count = index.rows_of(flat(own["path"])), len(index.files)
     if not len(known):
         return count + np.arange(len(own), dtype=np.int64), True, True
     before = index.files.take(pa.array(known))

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from core.errors import SnapscopeError
 from core.formats.file_index import FileIndex, do_agree
@@ -200,8 +199,7 @@ def extended(
 def _numbered(index: FileIndex, rows: pa.Table, found: Identities) -> tuple[Ints, bool, bool]:
     """Return the number of each identity in the index, new ones after the known; whether paths are still distinct;
     whether what is said of known ones agrees."""
-    known = np.flatnonzero(pc.is_in(index.files["path"], value_set=flat(found.files["path"])).to_numpy())
-    count = len(index.files)
+    known, count = index.rows_of(flat(found.files["path"])), len(index.files)
     if not len(known):
         return count + np.arange(found.count, dtype=np.int64), found.are_paths_distinct, True
     before = index.files.take(pa.array(known))
