@@ -52,27 +52,28 @@ def numbered(texts: pa.StringArray) -> tuple[Ints, Ints]:
     return numbers, first
 
 
-def numbered_together(parts: Sequence[pa.Array], *, is_first_distinct: bool) -> tuple[pa.Array, Ints, Ints]:
+def numbered_together(parts: Sequence[pa.Array], *, is_first_distinct: bool) -> tuple[pa.ChunkedArray, Ints, Ints]:
     """Return the distinct texts of all parts in the order of their first mention, the number of each, and the row where
     each number appears first.
 
-    `is_first_distinct`: the first part is known to repeat no text. It is by far the largest and then needs no index.
+    `is_first_distinct`: the first part is known to repeat no text. It is by far the largest; it is then neither indexed
+    nor copied, but the first piece of the answer.
     """
     if is_first_distinct:
         others = pa.chunked_array(parts[1:], pa.string()).combine_chunks().dictionary_encode()
         most = len(parts[0])
         if not pc.any(pc.is_in(parts[0], value_set=others.dictionary)).as_py():
             code = others.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-            paths = pa.concat_arrays([parts[0], others.dictionary])
+            paths = pa.chunked_array([parts[0], others.dictionary], pa.string())
             first = most + first_rows(code, len(others.dictionary))
             every = np.arange(most, dtype=np.int64)
             return paths, np.concatenate((every, most + code)), np.concatenate((every, first))
     whole = pa.chunked_array(parts, pa.string()).combine_chunks()
     code, first = numbered(whole)
-    return whole if len(first) == len(whole) else whole.take(pa.array(first)), code, first
+    return pa.chunked_array([whole if len(first) == len(whole) else whole.take(pa.array(first))]), code, first
 
 
-def may_contain(texts: pa.StringArray, *wanted: bytes) -> bool:
+def may_contain(texts: pa.StringArray | pa.ChunkedArray, *wanted: bytes) -> bool:
     """Return False if none of the texts contains any of these bytes, each one or two long; True if that is unknown."""
     firsts = {each[0]: {other[1:] for other in wanted if other[0] == each[0]} for each in wanted}
     for piece in _pieces(texts):
@@ -114,10 +115,12 @@ def _by_dictionary(texts: pa.StringArray) -> tuple[Ints, Ints]:
     return numbers, first_rows(numbers, len(encoded.dictionary))
 
 
-def _pieces(texts: pa.StringArray) -> Iterator[_Bytes]:
+def _pieces(texts: pa.StringArray | pa.ChunkedArray) -> Iterator[_Bytes]:
     """Yield the bytes of all texts, each piece with the first byte of the next."""
-    if len(texts):
-        offsets, data = _buffers(texts)
+    for chunk in texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]:
+        if not len(chunk):
+            continue
+        offsets, data = _buffers(chunk)
         for begin in range(int(offsets[0]), int(offsets[-1]), _PIECE):
             yield data[begin : min(begin + _PIECE + 1, int(offsets[-1]))]
 

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from core import urls
 from core.errors import Invalid, NotFound
 from core.formats import large_texts
+from core.storage.decoded_files import flat
 from core.storage.file_systems import DirectoryEntry
 from core.storage.store import Store
 
@@ -115,10 +116,11 @@ class TableLocation:
     def path(self, location: str) -> str:
         return str(self.paths(pa.array([location]))[0])
 
-    def ours(self, paths: pa.Array) -> pa.Array:
+    def ours(self, paths: pa.Array | pa.ChunkedArray) -> pa.Array:
         """Mask the paths (as returned by `paths`) that belong to the table and may be deleted."""
         if not large_texts.may_contain(paths, b":/"):
             return pa.repeat(True, len(paths))
+        paths = flat(paths)
         mine = pc.invert(pc.match_substring_regex(paths, "^[A-Za-z][A-Za-z0-9+.-]*:/"))
         for prefix in self.written:
             begins = pc.starts_with(paths, f"{_uri(prefix).rstrip('/')}/")

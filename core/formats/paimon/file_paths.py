@@ -59,10 +59,11 @@ class Identities:
             [changelog_path(path, bucket) for path, bucket in zip(paths, buckets, strict=True)], pa.string()
         )
 
-    def ours(self, paths: pa.Array) -> pa.Array:
+    def ours(self, paths: pa.ChunkedArray) -> pa.Array:
         """Return for each path whether it may be the table's: inside it, or below a root that its options configure."""
         if not large_texts.may_contain(paths, b":", b"..") and not pc.any(pc.starts_with(paths, "/")).as_py():
             return pa.repeat(True, len(paths))
+        paths = flat(paths)
         inside = pc.invert(pc.match_substring_regex(paths, urls.ELSEWHERE))
         if pc.all(inside).as_py() is not False:
             return inside

@@ -132,12 +132,12 @@ def _history(
     live = held[0].runs
     described = pa.table(
         {
-            "kind": pa.chunked_array([each.kinds for each in held], pa.string()).combine_chunks(),
-            "bytes": pa.chunked_array([each.bytes for each in held], pa.int64()).combine_chunks(),
+            "kind": pa.chunked_array([each.kinds for each in held], pa.string()),
+            "bytes": pa.chunked_array([each.bytes for each in held], pa.int64()),
         }
     )
     held.clear()
-    objects = _taken(described, first).add_column(0, "path", paths)
+    objects = _taken(described, first, own=len(files) if paths.num_chunks > 1 else 0).add_column(0, "path", paths)
     objects = objects.append_column("ours", place.ours(paths))
     own = pa.array(code[: len(files)])
     return History(
@@ -152,6 +152,8 @@ def _history(
     )
 
 
-def _taken(table: pa.Table, rows: Ints) -> pa.Table:
-    """The given rows, in ascending order, without a copy if they are all."""
-    return table if len(rows) == len(table) else table.take(pa.array(rows))
+def _taken(table: pa.Table, rows: Ints, *, own: int) -> pa.Table:
+    """The given rows, without a copy if they are all; the first `own` of both are the same."""
+    if len(rows) == len(table):
+        return table
+    return pa.concat_tables([table.slice(0, own), table.take(pa.array(rows[own:]))])

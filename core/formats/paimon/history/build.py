@@ -119,16 +119,20 @@ class _Assembly:
         moved = [
             each.runs.of(code[begin:end], count) for each, (begin, end) in zip(held, pairwise(starts), strict=True)
         ]
-        kind = pa.chunked_array([each.kinds for each in held], pa.string()).combine_chunks()
-        size = pa.chunked_array([each.bytes for each in held], pa.int64()).combine_chunks()
+        kind = pa.chunked_array([each.kinds for each in held], pa.string())
+        size = pa.chunked_array([each.bytes for each in held], pa.int64())
         if count < len(code):
-            first = np.full(count, -1, dtype=np.int64)  # a path has the kind under which it is first held
+            own = len(every[0]) if paths.num_chunks > 1 else 0  # objects of the first part that no other part names
+            first = np.full(count - own, -1, dtype=np.int64)  # a path has the kind under which it is first held
             holds = np.zeros(len(code), dtype=np.bool_)
             for each, begin in zip(held, starts, strict=False):
                 holds[begin + each.runs.owner] = True
-            for rows in (np.arange(len(code)), np.flatnonzero(holds)):
-                first[code[rows[::-1]]] = rows[::-1]
-            kind, size = kind.take(pa.array(first)), size.take(pa.array(first))
+            for rows in (np.arange(own, len(code)), own + np.flatnonzero(holds[own:])):
+                first[code[rows[::-1]] - own] = rows[::-1]
+            kind, size = (
+                pa.chunked_array([*each.slice(0, own).chunks, *each.take(pa.array(first)).chunks])
+                for each in (kind, size)
+            )
         objects = pa.table(
             {
                 "path": paths,
