@@ -21,8 +21,9 @@ import pyarrow.parquet as parquet
 
 from core.demo import stories
 from core.demo.data import DAY_MS, HOUR_MS, SEED, Calendar
+from core.formats.iceberg.file_paths import DIRECTORY
 from core.formats.iceberg.manifests import ADDED, DATA, DELETED, POSITION_DELETES
-from core.formats.iceberg.references import DIRECTORY, HINT
+from core.formats.iceberg.references import HINT
 from core.formats.iceberg.write import manifest_encoding
 from core.formats.iceberg.write.manifest_encoding import ColumnMetrics, ManifestEntry, NewContentFile, Spec, stored
 from core.formats.paimon.types import parse

@@ -1,4 +1,4 @@
-"""List many directories, in parallel where the store is remote.
+"""List many directories, in parallel where the store is remote, or the names of one.
 
 Invariant: each directory has exactly the entries that `Store.ls_if_there` finds. Where one page of names may be of many
 directories (S3), only what another name follows in the order of names, or what ends with the last name of all, is
@@ -7,12 +7,14 @@ believed to be whole. What seems empty, or takes several pages, is listed alone.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
+from core.storage import local_disk, time_limits
 from core.storage.file_systems import DirectoryEntry, entries
 from core.storage.store import Store
 
@@ -37,6 +39,23 @@ def of(store: Store, directories: Collection[str]) -> dict[str, list[DirectoryEn
     _each(store, list(runs), several)
     _each(store, [directory for directory, listed in found.items() if not listed], one)
     return found
+
+
+def names(store: Store, directory: str, splits: Sequence[str] = ()) -> list[str]:
+    """Return the names of the files in a directory, in any order, as `Store.ls_if_there` finds them."""
+    if store.is_local:
+        with contextlib.suppress(OSError):  # the listing judges it
+            return time_limits.calling(local_disk.names, store.full(directory))
+    return [entry.name for entry in store.ls_if_there(directory, splits) if not entry.is_dir]
+
+
+def first_names(store: Store, directory: str) -> list[str]:
+    """Return some of the names of the files in a directory: those of the first page where a store shows pages, else
+    all."""
+    if store.many and (page := store.many.names_after(*2 * (_below(store.full(directory)),))):
+        below = _below(store.full(directory))
+        return [name for each in page[0] if (name := each["name"].removeprefix(below)) and "/" not in name]
+    return names(store, directory)
 
 
 def links(store: Store, paths: Collection[str]) -> list[str]:

@@ -86,6 +86,12 @@ def ls(path: str, shown: str) -> list[DirectoryEntry]:
         raise no_directory(shown, path) from error
 
 
+def names(path: str) -> list[str]:
+    """Return the names of the files in a directory, in any order: a tenth of what a listing takes."""
+    with os.scandir(path) as entries:
+        return [each.name for each in entries if not each.is_dir()]
+
+
 def _entry(each: os.DirEntry[str]) -> DirectoryEntry | None:
     """Return a directory's entry; None if it has been deleted meanwhile."""
     try:

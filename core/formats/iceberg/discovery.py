@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from core.errors import NotFound, SnapscopeError
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
+from core.formats.iceberg.file_paths import DIRECTORY
 from core.formats.iceberg.locations import SCHEME, is_name
-from core.formats.iceberg.references import DIRECTORY
 from core.formats.table_format import Listing, TableRef
 from core.messages import told
 from core.model.codes import Fault

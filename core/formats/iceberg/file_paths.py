@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core import urls
-from core.errors import Invalid, NotFound
+from core.errors import Invalid
 from core.formats import large_texts
 from core.storage.decoded_files import flat
 from core.storage.file_systems import DirectoryEntry
@@ -27,6 +27,9 @@ WRITE_PATHS = (
     "write.object-storage.path",
     "write.folder-storage.path",
 )
+DIRECTORY = "metadata"
+SPLITS = (*"48c", "snap-3", "snap-5", "snap-7", "v")
+"""Where the names in it split into parts of about the same size, in order: UUIDs, numbers of snapshots, versions."""
 ABSOLUTE = re.compile("[A-Za-z][A-Za-z0-9+.-]*:/|/")
 _CLIMBS = r"(^|/)\.\.?(/|$)|\\"
 
@@ -152,10 +155,7 @@ class TableLocation:
 
     def _listed(self, directory: str) -> Sequence[DirectoryEntry]:
         store, below = self.opened(directory)
-        try:
-            return store.ls(below)
-        except NotFound:
-            return []
+        return store.ls_if_there(below, SPLITS if below == DIRECTORY else ())
 
     def opened(self, directory: str) -> tuple[Store, str]:
         """Return the store of a directory, and its path in that store."""

@@ -17,7 +17,7 @@ from core.formats.iceberg import discovery, expiration_dates, inspection, moved_
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.capabilities import ICEBERG
 from core.formats.iceberg.catalogs.pyiceberg_catalog import CatalogTable
-from core.formats.iceberg.file_paths import TableLocation, normal, same
+from core.formats.iceberg.file_paths import DIRECTORY, TableLocation, normal, same
 from core.formats.iceberg.history import build as histories
 from core.formats.iceberg.history import file_index
 from core.formats.iceberg.history.parts import IcebergInParts
@@ -25,7 +25,7 @@ from core.formats.iceberg.locations import is_name
 from core.formats.iceberg.manifests import IcebergManifests
 from core.formats.iceberg.metadata import Metadata, signed
 from core.formats.iceberg.plan import effects, expiry, orphans, tag_costs
-from core.formats.iceberg.references import DIRECTORY, find, heads, is_table, read, reference, version_of
+from core.formats.iceberg.references import find, heads, is_table, read, reference, version_of
 from core.formats.iceberg.retention import cleans_incrementally
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Examined, Format, Listing, Progress, TableFormat

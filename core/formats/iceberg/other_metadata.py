@@ -20,10 +20,10 @@ from itertools import pairwise
 
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg.file_paths import ABSOLUTE, TableLocation
+from core.formats.iceberg.file_paths import ABSOLUTE, DIRECTORY, TableLocation
 from core.formats.iceberg.locations import is_metadata
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.references import DIRECTORY, HINT, version_of
+from core.formats.iceberg.references import HINT, version_of
 from core.storage import presence
 from core.storage.size_limits import TABLE_METADATA
 from core.storage.store import Store

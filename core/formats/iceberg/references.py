@@ -17,7 +17,7 @@ from core.errors import Corrupt, NotFound, Unsupported
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg import moved_copy, reference_warnings
 from core.formats.iceberg.capabilities import ICEBERG
-from core.formats.iceberg.file_paths import same
+from core.formats.iceberg.file_paths import DIRECTORY, SPLITS, same
 from core.formats.iceberg.locations import is_metadata
 from core.formats.iceberg.metadata import Member, Metadata
 from core.formats.iceberg.retention import max_ref_age_ms
@@ -26,10 +26,9 @@ from core.model import codes
 from core.model.codes import Fault
 from core.model.lineage import ancestors
 from core.model.references import MAIN, NO_BRANCH, Heads, Line, Problem, Ref, Snapshot, Tag
-from core.storage import presence, size_limits
+from core.storage import listings, presence, size_limits
 from core.storage.store import Store
 
-DIRECTORY = "metadata"
 HINT = "version-hint.text"
 LAG_S = 0.2  # minimum time that a listing or read is assumed to be stale
 _VERSION = re.compile(r"[+-]?\d{1,9}")
@@ -46,8 +45,17 @@ def version_of(path: str) -> int | None:
 
 
 def is_table(store: Store) -> bool:
-    """Return whether this is an Iceberg table: its metadata directory has at least one metadata file."""
-    return any(is_metadata(entry.name) and not entry.is_dir for entry in store.ls_if_there(DIRECTORY))
+    """Return whether this is an Iceberg table: its metadata directory has at least one metadata file.
+
+    Catalogs' names are on the first page of a long listing; the hint leads to those of Hadoop tables, which are on the
+    last.
+    """
+    if any(map(is_metadata, first := listings.first_names(store, DIRECTORY))):
+        return True
+    version = hinted_version(store) if first else None
+    if version is not None and any(store.size(f"{DIRECTORY}/{name}") is not None for name in _spelled(version)):
+        return True
+    return any(map(is_metadata, listings.names(store, DIRECTORY, SPLITS)))
 
 
 def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
@@ -65,7 +73,7 @@ def find(store: Store) -> tuple[str, tuple[Problem, ...]]:
 
 
 def _found(store: Store, hint: bytes | None) -> tuple[str, tuple[Problem, ...]]:
-    names = {entry.name for entry in store.ls_if_there(DIRECTORY) if not entry.is_dir}
+    names = set(listings.names(store, DIRECTORY, SPLITS))
     hadoop: dict[int, str] = {}
     for name in sorted(names, reverse=True):  # a plain file before its compressed twin, as in Java
         if match := _HADOOP.fullmatch(name):

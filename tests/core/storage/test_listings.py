@@ -38,6 +38,21 @@ def test_on_a_disk(tmp_path: Path) -> None:
         shown(Store(str(tmp_path / "t")), "d001", "d001/f1")
 
 
+def test_names_are_those_of_a_listing(tmp_path: Path) -> None:
+    (tmp_path / "t/d/inner").mkdir(parents=True)
+    (tmp_path / "t/d/file").write_text("x")
+    (tmp_path / "t/d/link").symlink_to("file")
+    (tmp_path / "t/d/to-directory").symlink_to("inner")
+    (tmp_path / "t/d/to-nothing").symlink_to("nowhere")
+    store = Store(str(tmp_path / "t"))
+    listed = [entry.name for entry in store.ls_if_there("d") if not entry.is_dir]
+    assert sorted(listings.names(store, "d")) == listed == ["file", "link", "to-nothing"]
+    assert sorted(listings.first_names(store, "d")) == listed
+    assert listings.names(store, "nowhere") == []
+    with pytest.raises(Corrupt):
+        listings.names(store, "d/file")
+
+
 def test_in_parallel_on_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
     with memory_s3.serving(FILES) as server:
         server.lead(monkeypatch)
@@ -135,6 +150,15 @@ def test_pages_show_what_each_listing_shows(server: memory_s3.Server, root: str,
         requests = len(server.taken())
         assert listings.of(store, directories) == expected
         assert len(server.taken()) < 1.5 * requests + 10
+
+
+def test_first_names_are_those_of_one_page(server: memory_s3.Server) -> None:
+    holds(server, [*(f"t/d/f{number:03}" for number in range(50)), "t/d/inner/x", "t/d0/x"])
+    store = Store(f"s3://{memory_s3.BUCKET}/t")
+    assert listings.first_names(store, "d") == [f"f{number:03}" for number in range(20)]
+    assert len([path for _, path in server.taken() if "list-type" in path]) == 1
+    assert sorted(listings.names(store, "d", ("f02", "f04"))) == [f"f{number:03}" for number in range(50)]
+    assert listings.first_names(store, "nowhere") == []
 
 
 @pytest.mark.parametrize("beside", first_fast([(), ("d010/x/y", "d020/x/y"), ("d03", "d030-/x", "d030./x", "d0300/x")]))

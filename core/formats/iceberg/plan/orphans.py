@@ -18,10 +18,10 @@ from core import urls
 from core.errors import Invalid, Unsupported
 from core.formats import orphan_files
 from core.formats.iceberg import other_metadata
-from core.formats.iceberg.file_paths import ABSOLUTE, WRITE_PATHS, TableLocation
+from core.formats.iceberg.file_paths import ABSOLUTE, DIRECTORY, WRITE_PATHS, TableLocation
 from core.formats.iceberg.locations import is_metadata
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.references import DIRECTORY, hinted_version, version_of
+from core.formats.iceberg.references import hinted_version, version_of
 from core.formats.orphan_files import Found
 from core.model import codes
 from core.model.actions import CleanOrphans

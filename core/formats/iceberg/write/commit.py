@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from core.errors import Conflict, NotFound, SnapscopeError, Unsupported
 from core.formats.iceberg import metadata as documents
-from core.formats.iceberg.file_paths import ABSOLUTE, TableLocation
+from core.formats.iceberg.file_paths import ABSOLUTE, DIRECTORY, TableLocation
 from core.formats.iceberg.locations import is_metadata
 from core.formats.iceberg.metadata import Metadata
-from core.formats.iceberg.references import DIRECTORY, HINT, LAG_S, TEMPORARY, find, version_of
+from core.formats.iceberg.references import HINT, LAG_S, TEMPORARY, find, version_of
 from core.formats.iceberg.retention import old_metadata as fallen
 from core.formats.iceberg.write.edits import edited, has, part, removed_snapshots, written
 from core.formats.table_format import Unknown

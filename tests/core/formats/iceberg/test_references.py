@@ -16,12 +16,15 @@ from core.catalog import list_tables
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
 from core.formats.iceberg.metadata import of
 from core.formats.iceberg.references import heads as read_heads
+from core.formats.iceberg.references import is_table
 from core.messages import code_names
 from core.model import codes
 from core.model.actions import CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag
 from core.model.references import Heads
 from core.model.time_travel import AsOf
+from core.storage.store import Store
 from core.table import Table, open_table, resolve
+from tests.support import memory_s3
 from tests.support.iceberg_documents import Json, document, snapshot
 from tests.support.iceberg_tables import PYICEBERG, as_if_there, moved
 
@@ -46,6 +49,43 @@ def write(root: Path, name: str, found: Json) -> None:
 def made(root: Path, **more: Any) -> Heads:
     write(root, "v1.metadata.json", document(2, f"file:{root}", **more))
     return open_table(str(root)).heads()
+
+
+# is it a table --------------------------------------------------------------------------------------------------------
+
+MANIFESTS = [f"t/metadata/{number:08x}-m0.avro" for number in range(0, 1 << 32, 1 << 20)]
+
+
+@pytest.mark.parametrize(
+    ("names", "requests"),
+    [
+        (["00007-a.metadata.json"], 1),  # a catalog's name comes first
+        ([*MANIFESTS, "00007-a.metadata.json"], 1),
+        ([*MANIFESTS, "v7.metadata.json"], 3),  # the page, the hint, the file
+        ([*MANIFESTS, "v7.gz.metadata.json"], 5),  # a file that is absent takes two requests
+    ],
+)
+def test_a_long_listing_is_not_needed_to_see_a_table(
+    names: list[str], requests: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objects = {f"t/metadata/{name.rpartition('/')[2]}": b"{}" for name in names}
+    with memory_s3.serving({**objects, "t/metadata/version-hint.text": b"7"}) as server:
+        server.lead(monkeypatch)
+        assert is_table(Store(f"s3://{memory_s3.BUCKET}/t"))
+        assert len(server.taken()) == requests
+
+
+@pytest.mark.parametrize("hint", [b"6", b"", None])
+def test_what_the_first_page_and_the_hint_do_not_show_is_listed(
+    hint: bytes | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hints = {} if hint is None else {"t/metadata/version-hint.text": hint}
+    with memory_s3.serving(dict.fromkeys([*MANIFESTS, "t/metadata/v7.metadata.json"], b"{}") | hints) as server:
+        server.lead(monkeypatch)
+        assert is_table(Store(f"s3://{memory_s3.BUCKET}/t"))
+        del server.objects["t/metadata/v7.metadata.json"]
+        server._names = None
+        assert not is_table(Store(f"s3://{memory_s3.BUCKET}/t"))
 
 
 # which metadata -------------------------------------------------------------------------------------------------------
