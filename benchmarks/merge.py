@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core.spark.query import connector
 from core.spark.query.query import query
 from core.table import open_table
-from support import ratios
+from support import pypaimon, ratios
 from tests.engines import paimon_java, pypaimon_env
 from tests.engines.lines import CACHE
 
@@ -93,8 +93,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--pypaimon", default=str(CACHE / "pypaimon-venv/bin/python"))
+    parser.add_argument("--pypaimon", help="a Python that has it, or `none`; else one is made")
     args = parser.parse_args()
+    args.pypaimon = pypaimon.python(args.pypaimon)
     has_pypaimon = Path(args.pypaimon).exists()
     if not has_pypaimon and not kept(args.rows).is_dir():
         raise SystemExit(f"{args.pypaimon} does not exist, and pypaimon writes the tables")

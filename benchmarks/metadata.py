@@ -194,12 +194,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--pypaimon", default=str(Path.home() / ".cache/snapscope-tests/pypaimon-venv/bin/python"))
+    parser.add_argument("--pypaimon", help="a Python that has it, or `none`; else one is made")
     parser.add_argument("--read", nargs=2, metavar=("READER", "TABLE"), help="run one reader in this process")
     args = parser.parse_args()
     if args.read:
         print(json.dumps(read(args.read[0], Path(args.read[1]), TIMES.get(args.read[0], 1))))
         return
+    from support import pypaimon  # not in the readers' processes, one of which has another Python
+
+    args.pypaimon = pypaimon.python(args.pypaimon)
     print(f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {args.files:,} files")
     print(HEAD.format("format", "reader", "seconds", "spread", "cpu s", "x ours", "x cpu", "B/file"))
     with tempfile.TemporaryDirectory(prefix="snapscope-bench-") as folder:
@@ -220,7 +223,7 @@ def compare(kind: str, table: Path, args: argparse.Namespace) -> None:
                 for key, value in in_a_process(python, name, table, args.files).items():
                     found.setdefault(name, {}).setdefault(key, []).append(value)
     if other not in found:
-        print(f"{kind:8} {other:18} left out: {args.pypaimon} does not exist")
+        print(f"{kind:8} {other:18} left out")
     ours = found["Snapscope"]
     for name, each in found.items():
         ratios_of = {

@@ -24,11 +24,12 @@ from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from core import serve
 from core.demo import build as making
+from core.table import open_table
 from dashboard import words
 
 TABLE = "sales.orders"
 TAG = "before-cleanup"
-ELSEWHERE = "SNAPSCOPE_BENCH_ELSEWHERE"
+ELSEWHERE, ORDERS = "SNAPSCOPE_BENCH_ELSEWHERE", "SNAPSCOPE_BENCH_ORDERS"  # where these tables are
 QUIET = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
   && !document.querySelector('[data-testid=stSkeleton]')"""
 NEWEST = """() => { const graph = document.querySelector('.js-plotly-plot'), at = graph.getBoundingClientRect();
@@ -206,7 +207,8 @@ def delete_tag(me: Hand) -> None:
     """Delete that tag, to its receipt."""
     me.table()
     me.open("tags")
-    me.row(0)
+    tags = open_table(os.environ[ORDERS]).heads().main.tags
+    me.row([tag.name for tag in reversed(tags)].index(TAG))
     me.click(me.page.locator(".stExpander summary").filter(has_text=f"Delete {TAG}"))
     _allow(me)
     me.click(me.page.get_by_role("textbox", name=re.compile("to confirm")))
@@ -302,6 +304,7 @@ def main() -> None:
             shutil.copytree(args.demo, own, ignore=shutil.ignore_patterns("orders_iceberg"))  # its paths are absolute
         else:
             making.build(str(own), now_ms=time.time_ns() // 1_000_000)
+        os.environ[ORDERS] = str(own / "sales.db" / "orders")
         os.environ[ELSEWHERE] = str(
             shutil.copytree(own / "crm.db" / "customers", folder / "else" / "where" / "customers")
         )
