@@ -43,13 +43,16 @@ class InMemory(str):
         return found
 
 
-def read(path: str, most_bytes: int = DOCUMENT, start: int | None = None) -> bytes:
-    """Read a whole file, or at most `most_bytes` bytes from offset `start`.
+def read(path: str, most_bytes: int = DOCUMENT, start: int | None = None, begin: bytes = b"") -> bytes:
+    """Read a whole file, or at most `most_bytes` bytes from offset `start`. Of a whole file that does not begin with
+    `begin`, only as many bytes are read and returned.
 
     Raises `TooLarge` if a whole file is larger than `most_bytes`. Takes a third of fsspec's time, which matters because
     a page reads thousands of small files.
     """
     if isinstance(path, InMemory):
+        if not path.content.startswith(begin):
+            return path.content[: len(begin)]
         if start is None and len(path.content) > most_bytes:
             raise TooLarge(len(path.content))
         return path.content[start or 0 :][:most_bytes]
@@ -64,10 +67,12 @@ def read(path: str, most_bytes: int = DOCUMENT, start: int | None = None) -> byt
         if not stat.S_ISREG(found.st_mode):
             _refuse(found.st_mode, path)
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if begin and (head := os.read(handle, len(begin))) != begin:
+            return head
         if start is None and found.st_size > most_bytes:
             raise TooLarge(found.st_size)
-        if start:
-            os.lseek(handle, start, os.SEEK_SET)
+        if start or begin:
+            os.lseek(handle, start or 0, os.SEEK_SET)
         return _bounded(handle, most_bytes, found.st_size - (start or 0), is_part=start is not None)
     finally:
         os.close(handle)

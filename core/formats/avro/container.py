@@ -53,9 +53,7 @@ def frame(path: str) -> Frame:
     for a missing or damaged file, `Unsupported` for an encrypted one or one that is not Avro.
     """
     try:
-        head = time_limits.calling(local_disk.read, path, len(MAGIC), 0)  # before reading more of another kind of file
-        is_avro = head == MAGIC
-        data = time_limits.calling(local_disk.read, path, size_limits.MANIFEST) if is_avro else b""
+        data = time_limits.calling(local_disk.read, path, size_limits.MANIFEST, None, MAGIC)
     except FileNotFoundError as error:
         raise Corrupt(
             "The table's metadata refers to this file, but it does not exist.",
@@ -68,13 +66,13 @@ def frame(path: str) -> Frame:
         raise Corrupt(
             "The file cannot be read: {error}.", error=error, path=path, remedy="Check that you have access to it."
         ) from error
-    if head == _ENCRYPTED:
+    if data == _ENCRYPTED:
         raise Unsupported(
             "The file is encrypted, and the keys are not here.",
             path=path,
             remedy="Read the table with an engine that has the keys.",
         )
-    if not is_avro:
+    if not data.startswith(MAGIC):
         raise Unsupported(
             "Expected an Avro file, found other content.",
             path=path,

@@ -223,19 +223,22 @@ class PaimonManifests:
 
 def _read(paths: Sequence[str], columns: tuple[AvroColumn, ...]) -> Decoded:
     """Decode each file in the format its first bytes show; the table's option applies only to new files."""
-    forms = columnar.formats(paths)
-    if not any(forms):
-        return avro.read(paths, columns)
-    rows, errors, schemas = [], dict[int, SnapscopeError](), dict[int, bytes | pa.Schema]()
-    for is_avro in (True, False):
-        numbers = [number for number, form in enumerate(forms) if (form is None) == is_avro]
-        some = [paths[number] for number in numbers]
-        found = avro.read(some, columns) if is_avro else columnar.read(some, [str(forms[n]) for n in numbers], columns)
-        file = pa.array(numbers, pa.int32()).take(found.rows["file"])
-        rows.append(found.rows.set_column(0, "file", file))
-        errors |= {numbers[number]: error for number, error in found.errors.items()}
-        schemas |= {numbers[number]: schema for number, schema in found.schemas.items()}
-    return Decoded(pa.concat_tables(rows), errors, schemas)
+    found = avro.read(paths, columns)
+    if not found.errors:
+        return found
+    rejected = list(found.errors)
+    forms = dict(zip(rejected, columnar.formats([paths[number] for number in rejected]), strict=True))
+    others = {number: form for number, form in forms.items() if form is not None}
+    if not others:
+        return found
+    numbers, also = list(others), columnar.read([paths[number] for number in others], [*others.values()], columns)
+    file = pa.array(numbers, pa.int32()).take(also.rows["file"])
+    return Decoded(
+        pa.concat_tables([found.rows, also.rows.set_column(0, "file", file)]),
+        {number: error for number, error in found.errors.items() if number not in others}
+        | {numbers[number]: error for number, error in also.errors.items()},
+        {**found.schemas, **{numbers[number]: schema for number, schema in also.schemas.items()}},
+    )
 
 
 def _fields(schema: bytes | pa.Schema) -> frozenset[str]:

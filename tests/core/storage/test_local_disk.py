@@ -11,7 +11,7 @@ import pytest
 
 from core.errors import Corrupt
 from core.storage import local_disk
-from core.storage.file_systems import entries
+from core.storage.file_systems import TooLarge, entries
 
 
 def zoo(root: Path) -> Path:
@@ -49,6 +49,17 @@ def test_a_listing_is_that_of_fsspec(tmp_path: Path) -> None:
     assert {name for name, each in found.items() if each.mark is None} == {
         *("directory", "to-directory", "to-file", "to-nothing", "to-itself"),
     }
+
+
+def test_a_file_with_another_beginning_is_not_read(tmp_path: Path) -> None:
+    (path := tmp_path / "file").write_bytes(b"abcdef")
+    for given in (str(path), local_disk.InMemory.of("file", b"abcdef")):
+        assert local_disk.read(given, begin=b"abc") == b"abcdef"
+        assert local_disk.read(given, 3, begin=b"abd") == b"abc"
+        with pytest.raises(TooLarge):
+            local_disk.read(given, 3, begin=b"abc")
+    (tmp_path / "short").write_bytes(b"a")
+    assert local_disk.read(str(tmp_path / "short"), begin=b"abc") == b"a"
 
 
 def test_what_is_no_directory(tmp_path: Path) -> None:
