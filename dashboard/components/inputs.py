@@ -199,6 +199,14 @@ def kinds(label: str, name: str, options: Mapping[str, str], help: str) -> tuple
     return tuple(current)
 
 
+def of_table(key: str, location: str) -> str:
+    """Return the key of an input that belongs to one table. Another table gets another input; if the same one were
+    emptied instead, the browser would go on to show what was typed for the table before."""
+    tables = st.session_state.setdefault("input.tables", {})
+    number = tables.setdefault(location, len(tables))
+    return f"{key}@{number}" if number else key
+
+
 def branch(heads: Heads) -> str:
     """The branch that a change applies to. Draws nothing if there is only main, or if the change applies to all
     branches."""

@@ -96,11 +96,13 @@ def _replace(opened: OpenedTable, line: Line, name: str) -> None:
     with st.expander(words.replace_tag(table_tree.inline(name)), icon=":material/swap_horiz:"), errors.boundary():
         with st.container(horizontal=True, vertical_alignment="bottom"):
             label = words.TAG_REPLACE_POINT
-            picked = version_picker.pick(label, opened.heads, key=f"tags.replace.{name}", line=line, width=inputs.ROOMY)
+            picked = version_picker.pick(
+                label, opened.heads, key=_key(opened, f"replace.{name}"), line=line, width=inputs.ROOMY
+            )
             kept = st.text_input(
                 words.TAG_RETAINED,
                 own,
-                key=f"tags.replace.kept.{name}",
+                key=_key(opened, f"replace.kept.{name}"),
                 help=words.TAG_KEPT_HELP,
                 placeholder=words.TAG_RETAINED_HINT,
                 width=200,
@@ -116,11 +118,12 @@ def _replace(opened: OpenedTable, line: Line, name: str) -> None:
 
 def _rename(opened: OpenedTable, line: Line, name: str) -> None:
     with st.expander(words.rename_tag(table_tree.inline(name)), icon=":material/edit:"), errors.boundary():
-        to = (st.text_input(words.TAG_RENAME_TO, key=plans.cleared(f"tags.rename.{name}")) or "").strip()
+        key = _key(opened, f"rename.{name}")
+        to = (st.text_input(words.TAG_RENAME_TO, key=plans.cleared(key)) or "").strip()
         if to:
             plan = loading.plan(frame.read_history(opened.heads), RenameTag(name, to, line.branch), opened.now_ms)
             plans.brief(plan)
-            plans.carry_out(opened, plan, clears=f"tags.rename.{name}")
+            plans.carry_out(opened, plan, clears=key)
             plans.command_of(opened, plan, is_brief=True)
 
 
@@ -130,12 +133,12 @@ def _create(opened: OpenedTable, line: Line) -> None:
         return
     st.html(markup.panel_title(words.TAG_CREATE))
     with st.container(horizontal=True, vertical_alignment="bottom", key="tag_form"):
-        asked = plans.cleared("tags.name")
-        name = st.text_input(words.TAG_NAME, key=asked, placeholder=words.TAG_NAME_HINT, width=220) or ""
+        asked = _key(opened, "name")
+        name = st.text_input(words.TAG_NAME, key=plans.cleared(asked), placeholder=words.TAG_NAME_HINT, width=220) or ""
         point = _to_tag(opened, line)
         kept = st.text_input(
             words.TAG_RETAINED,
-            key="tags.kept",
+            key=_key(opened, "kept"),
             help=words.TAG_RETAINED_HELP,
             placeholder=words.TAG_RETAINED_HINT,
             width=190,
@@ -143,9 +146,13 @@ def _create(opened: OpenedTable, line: Line) -> None:
         time = ""
         if opened.heads.capabilities.makes_tags_from_times:
             time = st.text_input(
-                words.TAG_TIME, key="tags.time", help=words.TAG_TIME_HELP, placeholder=words.TAG_TIME_HINT, width=220
+                words.TAG_TIME,
+                key=_key(opened, "time"),
+                help=words.TAG_TIME_HELP,
+                placeholder=words.TAG_TIME_HINT,
+                width=220,
             )
-        verified = st.checkbox(words.TAG_VERIFY, value=True, key="tags.verify", help=words.TAG_VERIFY_HELP)
+        verified = st.checkbox(words.TAG_VERIFY, value=True, key=_key(opened, "verify"), help=words.TAG_VERIFY_HELP)
     if not name.strip():
         st.caption(words.TAG_CREATE_TEACH)
         return
@@ -159,7 +166,7 @@ def _create(opened: OpenedTable, line: Line) -> None:
     change = CreateTag(name.strip(), point, _retained_ms(kept), line.branch, verified)
     plan = loading.plan(frame.read_history(opened.heads), change, opened.now_ms)
     plans.brief(plan)
-    plans.carry_out(opened, plan, clears="tags.name")
+    plans.carry_out(opened, plan, clears=asked)
     plans.command_of(opened, plan, is_brief=True)
 
 
@@ -179,6 +186,10 @@ def _to_tag(opened: OpenedTable, line: Line) -> int | None:
     told = words.DETAIL_NONE if snapshot is None else pointing.told(snapshot, opened.zone, opened.now_ms)
     st.html(markup.labelled(words.TAG_POINT, told), width="content")
     return None if snapshot is None else snapshot.id
+
+
+def _key(opened: OpenedTable, name: str) -> str:
+    return inputs.of_table(f"tags.{name}", opened.ref.location)
 
 
 def _retained_ms(kept: str | None) -> int | None:

@@ -66,6 +66,22 @@ def test_a_tag_is_made_from_the_timeline(own_demo: Path, reader: Callable[..., R
     assert made.read_bytes().startswith((table / f"snapshot/snapshot-{point}").read_bytes()[:80])
 
 
+def test_what_was_typed_for_one_table_is_not_shown_for_another(reader: Callable[..., Reader]) -> None:
+    me = reader().open("tags?table=sales.orders")
+    boxes = [me.page.get_by_role("textbox", name=name, exact=True) for name in (words.TAG_NAME, words.BRANCH_NAME)]
+    for box in boxes:
+        box.fill("mine")
+        box.press("Enter")
+        me.settled()
+    expect(me.page.get_by_text(words.BRANCH_TEACH["create"])).to_have_count(0)
+    me.page.get_by_role("button", name="clicks", exact=True).click()
+    expect(me.settled().page).to_have_url(re.compile(r"table=events\.clicks"))
+    expect(me.page.get_by_text(words.BRANCH_TEACH["create"])).to_be_visible()
+    for box in boxes:
+        expect(box).to_have_value("", timeout=5_000)
+    me.check()
+
+
 def test_a_tag_is_deleted_by_keyboard_alone(own_demo: Path, reader: Callable[..., Reader]) -> None:
     """From Home to a receipt without a pointer: the palette, the switch, radio buttons, boxes, the button."""
     table = open_table(str(own_demo / "sales.db" / "orders"))

@@ -88,40 +88,44 @@ def _forms(heads: Heads, line: Line) -> Mapping[str, Form]:
 
 
 def _create(heads: Heads, _: Line) -> Change | None:
-    name = (st.text_input(words.BRANCH_NAME, key="branches.create", width=inputs.NARROW) or "").strip()
+    name = (st.text_input(words.BRANCH_NAME, key=_key(heads, "create"), width=inputs.NARROW) or "").strip()
     point = _point(heads, "create", words.BRANCH_POINT)
-    kept = _kept("create")
+    kept = _kept(heads, "create")
     return CreateBranch(name, point, *kept) if name else None
 
 
 def _replace(heads: Heads, _: Line) -> Change | None:
-    name = _branch("replace", [MAIN, *heads.branches])
+    name = _branch(heads, "replace", [MAIN, *heads.branches])
     point = _point(heads, "replace", words.BRANCH_REPLACE_POINT)
-    kept = _kept("replace")
+    kept = _kept(heads, "replace")
     is_told = point is not None or any(value is not None for value in kept)
     return ReplaceBranch(name, point, *kept) if name and is_told else None
 
 
 def _rename(heads: Heads, _: Line) -> Change | None:
-    name = _branch("rename", heads.branches)
-    to = (st.text_input(words.TAG_RENAME_TO, key="branches.rename.to", width=inputs.WIDE) or "").strip()
+    name = _branch(heads, "rename", heads.branches)
+    to = (st.text_input(words.TAG_RENAME_TO, key=_key(heads, "rename.to"), width=inputs.WIDE) or "").strip()
     return RenameBranch(name, to) if name and to else None
 
 
 def _forward(heads: Heads, _: Line) -> Change | None:
-    name = _branch("forward", heads.branches)
+    name = _branch(heads, "forward", heads.branches)
     return FastForward(name) if name else None
 
 
 def _rollback(heads: Heads, _: Line) -> Change | None:
     point = _point(heads, "rollback", words.ROLLBACK_POINT)
-    any_line = st.checkbox(words.ROLLBACK_SET, key="branches.rollback.set", help=words.ROLLBACK_SET_HELP)
+    any_line = st.checkbox(words.ROLLBACK_SET, key=_key(heads, "rollback.set"), help=words.ROLLBACK_SET_HELP)
     return Rollback(point, any_line=any_line) if point else None
 
 
 def _delete(heads: Heads, _: Line) -> Change | None:
     names = st.multiselect(
-        words.BRANCH, heads.branches, key="branches.delete", placeholder=words.CHOOSE_SEVERAL, width=inputs.ROOMY
+        words.BRANCH,
+        heads.branches,
+        key=_key(heads, "delete"),
+        placeholder=words.CHOOSE_SEVERAL,
+        width=inputs.ROOMY,
     )
     return DeleteBranches(tuple(names)) if names else None
 
@@ -130,10 +134,10 @@ def _delete(heads: Heads, _: Line) -> Change | None:
 
 
 def _cut(heads: Heads, _: Line) -> Change | None:
-    name = (st.text_input(words.BRANCH_NAME, key="branches.create", width=inputs.NARROW) or "").strip()
+    name = (st.text_input(words.BRANCH_NAME, key=_key(heads, "create"), width=inputs.NARROW) or "").strip()
     tags = [f"tag:{tag.name}" for tag in heads.main.tags]
     point = st.selectbox(
-        words.BRANCH_POINT, tags, index=None, key="branches.create.point", help=words.BRANCH_CUT_HELP,
+        words.BRANCH_POINT, tags, index=None, key=_key(heads, "create.point"), help=words.BRANCH_CUT_HELP,
         placeholder=words.CHOOSE,
     )  # fmt: skip
     return CreateBranch(name, point) if name else None
@@ -141,17 +145,17 @@ def _cut(heads: Heads, _: Line) -> Change | None:
 
 def _return(heads: Heads, line: Line) -> Change | None:
     label = words.rollback_point(table_tree.inline(line.branch))
-    picked = version_picker.pick(label, heads, key="branches.rollback.point", line=line, width=inputs.ROOMY)
+    picked = version_picker.pick(label, heads, key=_key(heads, "rollback.point"), line=line, width=inputs.ROOMY)
     destructive = st.checkbox(
-        words.ROLLBACK_DESTROYS, key="branches.rollback.destroys", help=words.ROLLBACK_DESTROYS_HELP
+        words.ROLLBACK_DESTROYS, key=_key(heads, "rollback.destroys"), help=words.ROLLBACK_DESTROYS_HELP
     )
     return Rollback(picked.found.point, destructive, branch=line.branch) if picked else None
 
 
 def _consumer(heads: Heads, line: Line) -> Change | None:
     names = [each.name for each in line.consumers]
-    name = st.selectbox(words.CONSUMER, names, index=None, key="branches.consumer", placeholder=words.CHOOSE)
-    key, said = "branches.consumer.next", words.CONSUMER_HELP
+    name = st.selectbox(words.CONSUMER, names, index=None, key=_key(heads, "consumer"), placeholder=words.CHOOSE)
+    key, said = _key(heads, "consumer.next"), words.CONSUMER_HELP
     begin = version_picker.pick(words.CONSUMER_NEXT, heads, key=key, line=line, help=said, width=inputs.ROOMY)
     return ResetConsumer(name, begin.found.snapshot.id if begin else None, line.branch) if name else None
 
@@ -159,25 +163,31 @@ def _consumer(heads: Heads, line: Line) -> Change | None:
 # inputs --------------------------------------------------------------------------------------------------------------
 
 
-def _branch(form: str, names: list[str] | tuple[str, ...]) -> str | None:
-    key = f"branches.{form}"
+def _key(heads: Heads, name: str) -> str:
+    return inputs.of_table(f"branches.{name}", heads.location)
+
+
+def _branch(heads: Heads, form: str, names: list[str] | tuple[str, ...]) -> str | None:
+    key = _key(heads, form)
     return st.selectbox(words.BRANCH, names, index=None, key=key, placeholder=words.CHOOSE, width=inputs.NARROW)
 
 
 def _point(heads: Heads, form: str, label: str) -> str | None:
     picked = version_picker.pick(
-        label, heads, key=f"branches.{form}.point", help=words.BRANCH_POINT_HELP, width=inputs.ROOMY
+        label, heads, key=_key(heads, f"{form}.point"), help=words.BRANCH_POINT_HELP, width=inputs.ROOMY
     )
     return picked.point if picked else None
 
 
-def _kept(form: str) -> tuple[int | None, int | None, int | None]:
+def _kept(heads: Heads, form: str) -> tuple[int | None, int | None, int | None]:
     """Inputs for branch retention: minimum snapshots, maximum snapshot age and maximum ref age."""
     least = st.number_input(
-        words.BRANCH_LEAST, min_value=1, value=None, step=1, key=f"branches.{form}.least", width=inputs.NARROW
+        words.BRANCH_LEAST, min_value=1, value=None, step=1, key=_key(heads, f"{form}.least"), width=inputs.NARROW
     )
     ages = [
-        st.text_input(label, key=f"branches.{form}.{name}", placeholder=words.TAG_RETAINED_HINT, width=inputs.NARROW)
+        st.text_input(
+            label, key=_key(heads, f"{form}.{name}"), placeholder=words.TAG_RETAINED_HINT, width=inputs.NARROW
+        )
         for name, label in (("snapshots", words.BRANCH_SNAPSHOT_AGE), ("age", words.BRANCH_AGE))
     ]
     snapshots_ms, own_ms = (asked_duration_ms(age) if age and age.strip() else None for age in ages)

@@ -844,7 +844,23 @@ def test_what_was_typed_for_one_table_is_not_in_the_forms_of_another(
         page.at(table="shop.a").fill_in("delete", [("multiselect", "", ["dev"])])
         page.at(form="create")
         page.at(table=other, form="delete")
-        assert page.test.multiselect(key="branches.delete").value == []
+        assert [each.value for each in page.test.multiselect] == [[]]
+
+
+def test_what_was_typed_for_a_tag_is_not_in_the_forms_of_another_table(
+    open_page: Callable[..., Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        branched(tmp_path / "w" / "shop.db" / name).tag("same", 1)
+    choose(monkeypatch, "same")
+    page = open_page("tags", tmp_path / "w", table="shop.a")
+    forms = {"tags.name": "made", "tags.kept": "9d", "tags.time": "2026-11-01", "tags.rename.same": "renamed"}
+    for key, typed in forms.items():
+        page.test.text_input(key=key).set_value(typed)
+    page.test.checkbox(key="tags.verify").uncheck()
+    page.run().at(table="shop.b")
+    assert not {each.value for each in page.test.text_input} & set(forms.values())
+    assert page.test.checkbox[0].value
 
 
 def test_a_branch_that_is_gone_leaves_the_forms_that_named_it(open_page: Callable[..., Page], tmp_path: Path) -> None:
