@@ -139,6 +139,12 @@ def text(label: str, help: str | None = None, width: Any = None) -> Any:
     return st.column_config.TextColumn(label, help=help, width=width)
 
 
+def name(label: str, names: Iterable[str]) -> Any:
+    """A column of names, wide enough for the longest: Streamlit measures a few rows and cuts off what is longer."""
+    longest = max(map(len, names), default=0)
+    return text(label, width=min(7 * longest + 20, 520) if longest > 20 else None)
+
+
 def number(label: str, help: str | None = None) -> Any:
     return st.column_config.NumberColumn(label, help=help)
 

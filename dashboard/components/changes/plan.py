@@ -194,11 +194,12 @@ def _kind(plan: Plan) -> str:
 
 
 def _verdicts(opened: OpenedTable, plan: Plan, history: History) -> None:
+    decisions = loading.decisions(plan, opened.heads, opened.zone)
     grid.draw(
-        loading.decisions(plan, opened.heads, opened.zone),
+        decisions,
         f"plan.verdicts.{_kind(plan)}",
         columns={
-            "point": grid.text(words.COLUMN["point"]),
+            "point": grid.name(words.COLUMN["point"], decisions["point"]),
             "verdict": grid.text(words.COLUMN["verdict"], width="small"),
             "committed": grid.text(words.COLUMN["committed"]),
             "reasons": grid.text(words.COLUMN["reasons"], width="large"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,6 +43,20 @@ def test_a_plan_in_brief_warns_too(open_page: Open, warehouse: Path, monkeypatch
     page = open_page("timeline", warehouse, table=TITLE, point="3")
     page.test.session_state["protect.open"] = True
     assert page.run().text.count(WARNING) == 1
+
+
+def test_a_long_name_of_a_tag_has_room(open_page: Open, warehouse: Path) -> None:
+    name = "closing-of-the-third-quarter-for-finance-and-audit"
+    shutil.copytree(warehouse / "shop.db" / "orders", warehouse / "shop.db" / "long")
+    tags = warehouse / "shop.db" / "long" / "tag"
+    (tags / "tag-t2").rename(tags / f"tag-{name}")
+    for page, column in (("retention", "point"), ("tags", "name")):
+        widths = []
+        for table in ("orders", "long"):
+            grid = open_page(page, warehouse, table=f"shop.{table}", keep_max="1").test.dataframe[0]
+            widths.append(json.loads(grid.proto.columns)[column].get("width"))
+        assert widths[0] is None, "Streamlit measures short ones"
+        assert widths[1] > 6 * len(name)
 
 
 def test_the_comparison_is_named_where_it_is_shown(open_page: Open, warehouse: Path) -> None:
