@@ -185,15 +185,16 @@ def line(found: TableFacts | None, zone: str, now_ms: int, news: Piece = "") -> 
     return markup.grid_line(cells, markup.news(news) if news else "")
 
 
-def tiles(tables: int, read: Sequence[TableFacts]) -> str:
-    """Sum up the tables read so far; `≥` while some are missing or could not be read completely."""
+def tiles(tables: int, read: Sequence[TableFacts], notes: Sequence[tuple[str, Notice]]) -> str:
+    """Sum up the tables read so far; `≥` while some are missing or could not be read completely. `notes` are what the
+    page lists below, each with its table."""
     missing = len(read) < tables
     some = missing or any(each.lower_bound for each in read)
 
     def total(values: Iterator[int | None]) -> Html:
         return markup.size(sum(value or 0 for value in values), at_least=some)
 
-    noted = sum(any(note.level != INFO for note in each.notes) for each in read)
+    noted = len({table for table, note in notes if note.level != INFO})
     snapshots = sum(each.snapshots for each in read)
     below = words.read_so_far(len(read), tables) if missing else words.with_warnings(noted, snapshots)
     return markup.tiles(

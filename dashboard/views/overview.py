@@ -49,7 +49,7 @@ def draw(place: UrlState) -> None:
     rules = words.HOW_OVERVIEW_NAMES, words.HOW_ROWS, words.HOW_LIVE, words.HOW_ONLY_HISTORY, words.HOW_POLICY
     explain_figure.beside(markup.head("", words.PRODUCT, words.TAGLINE), *rules, words.HOW_SINCE)
     tiles = st.empty()
-    tiles.html(home.tiles(len(listing.tables), []))
+    tiles.html(home.tiles(len(listing.tables), [], []))
     told = st.empty()
     told.html(markup.note("info", words.reading_tables(0, len(listing.tables), "…", 0, 0)))
     visit, stars = _remembered()
@@ -62,7 +62,9 @@ def draw(place: UrlState) -> None:
         right.html(home.head(sort))
         slots = [_line(ref, ref.location in stars) for ref in shown]
     if not tables:
+        told.empty()
         st.html(markup.note("info", words.NO_MATCH))
+        return
     if len(tables) > home.MOST:
         st.html(markup.note("info", words.capped_tables(home.MOST, len(tables))))
     _stories(listing)
@@ -79,7 +81,7 @@ def draw(place: UrlState) -> None:
     def fill(ref: TableRef, slot: DeltaGenerator, reading: loading.BackgroundRead) -> None:
         is_watched = ref.location in stars or len(tables) <= FEW
         _fill(ref, slot, reading, place, visit if is_watched else None, found, told, len(shown))
-        tiles.html(home.tiles(len(listing.tables), found.facts))
+        tiles.html(home.tiles(len(listing.tables), found.facts, found.notes))
 
     late: list[tuple[TableRef, DeltaGenerator, loading.BackgroundRead]] = []
     for ref, slot in zip(shown, slots, strict=True):

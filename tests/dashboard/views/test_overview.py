@@ -84,7 +84,18 @@ def test_what_stands_out_lately_needs_attention(open_page: Callable[..., Page], 
         table.commit([], [each for each in table.live() if each.partition == ("a",)], kind="OVERWRITE", user="cleaner")
     shown = open_page("overview", tmp_path / "w")
     assert shown.text.count("by cleaner removed every file of dt=a.") == 1
+    assert words.with_warnings(1, 4) in shown.text
     assert words.NOTHING_TO_MIND not in shown.text
+
+
+def test_nothing_is_said_of_tables_that_are_not_shown(
+    open_page: Callable[..., Page], tables: dict[str, TableBuilder]
+) -> None:
+    page = home(open_page, tables)
+    shown = page.at(filter="none of them").text
+    assert words.NO_MATCH in shown
+    assert words.NOTHING_TO_MIND not in shown
+    assert words.ENDS_NONE not in shown
 
 
 @pytest.mark.parametrize(("found", "shown", "more"), [(24, 24, ""), (25, 24, "1 more")])
