@@ -117,16 +117,16 @@ def pick(
         if rows:
             chosen(str(frame.iloc[rows[0]][first]))
 
-    numbers = {each for each in frame.columns if pd.api.types.is_integer_dtype(frame[each])}
+    def column(each: str, label: str) -> Any:
+        if pd.api.types.is_integer_dtype(frame[each]):
+            return st.column_config.NumberColumn(label, format="localized")
+        return whole(label, frame[each]) if each in (first, "kind") else text(label)
+
     st.dataframe(
         cells.brief(frame),
         key=own,
         hide_index=True,
-        column_config={
-            each: st.column_config.NumberColumn(label, format="localized") if each in numbers else text(label)
-            for each, label in names.items()
-            if each in frame.columns
-        },
+        column_config={each: column(each, label) for each, label in names.items() if each in frame.columns},
         height=_height(frame),
         placeholder=ABSENT,
         on_select=answer,
@@ -139,10 +139,10 @@ def text(label: str, help: str | None = None, width: Any = None) -> Any:
     return st.column_config.TextColumn(label, help=help, width=width)
 
 
-def name(label: str, names: Iterable[str]) -> Any:
-    """A column of names, wide enough for the longest: Streamlit measures a few rows and cuts off what is longer."""
-    longest = max(map(len, names), default=0)
-    return text(label, width=min(7 * longest + 20, 520) if longest > 20 else None)
+def whole(label: str, texts: Iterable[str]) -> Any:
+    """A column as wide as its longest text: Streamlit measures a few rows, and cuts off longer ones elsewhere."""
+    longest = max(len(each.encode(errors="replace")) for each in (label, *texts))  # Chinese characters are wide
+    return text(label, width=min(7 * longest + 20, 420))
 
 
 def number(label: str, help: str | None = None) -> Any:

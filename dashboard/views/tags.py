@@ -66,7 +66,7 @@ def _chosen(line: Line, frame_: pd.DataFrame, opened: OpenedTable) -> str | None
         frame_,
         GRID,
         columns={
-            "name": grid.name(words.COLUMN["tag"], frame_["name"]),
+            "name": grid.whole(words.COLUMN["tag"], frame_["name"]),
             "snapshot": grid.text(
                 words.COLUMN["snapshot"], width="small" if opened.heads.capabilities.ids_are_ordered else "medium"
             ),

@@ -199,7 +199,7 @@ def _verdicts(opened: OpenedTable, plan: Plan, history: History) -> None:
         decisions,
         f"plan.verdicts.{_kind(plan)}",
         columns={
-            "point": grid.name(words.COLUMN["point"], decisions["point"]),
+            "point": grid.whole(words.COLUMN["point"], decisions["point"]),
             "verdict": grid.text(words.COLUMN["verdict"], width="small"),
             "committed": grid.text(words.COLUMN["committed"]),
             "reasons": grid.text(words.COLUMN["reasons"], width="large"),

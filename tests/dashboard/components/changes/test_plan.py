@@ -11,6 +11,7 @@ import pytest
 
 from core.catalog import DEMO_MARKER
 from dashboard import words
+from dashboard.components import grid
 from tests.support.builders import TableBuilder
 from tests.support.dashboard.pages import Page
 
@@ -53,10 +54,15 @@ def test_a_long_name_of_a_tag_has_room(open_page: Open, warehouse: Path) -> None
     for page, column in (("retention", "point"), ("tags", "name")):
         widths = []
         for table in ("orders", "long"):
-            grid = open_page(page, warehouse, table=f"shop.{table}", keep_max="1").test.dataframe[0]
-            widths.append(json.loads(grid.proto.columns)[column].get("width"))
-        assert widths[0] is None, "Streamlit measures short ones"
+            shown = open_page(page, warehouse, table=f"shop.{table}", keep_max="1").test.dataframe[0]
+            widths.append(json.loads(shown.proto.columns)[column]["width"])
+        assert widths[0] < 150
         assert widths[1] > 6 * len(name)
+    assert grid.whole("快照或标签", ["1"])["width"] > 5 * 14, "a Chinese character is twice as wide"
+    page = open_page("timeline", warehouse, table=TITLE)
+    page.test.session_state["timeline.table"] = True
+    columns = json.loads(page.run().test.dataframe[0].proto.columns)
+    assert {each for each, found in columns.items() if "width" in found} == {"point", "kind"}
 
 
 def test_the_comparison_is_named_where_it_is_shown(open_page: Open, warehouse: Path) -> None:
