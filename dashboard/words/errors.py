@@ -18,14 +18,14 @@ ERROR_TITLES: Mapping[str, str] = {
 ERROR_FILE = N_("File")
 ERROR_WORKS: Mapping[str, str] = {
     "NotFound": N_("Everything else still works."),
-    "Invalid": N_("Nothing was changed. Correct the request and try again."),
+    "Invalid": N_("Nothing was changed."),
     "Conflict": N_("Nothing more was changed. Check the new state and confirm again."),
     "Corrupt": N_("Nothing was changed. Whatever does not need this file still works."),
     "Unsupported": N_("Nothing was changed. Everything else still works."),
 }
 ERROR_NEXT: Mapping[str, str] = {
     "NotFound": N_("Choose another one."),
-    "Invalid": N_("Correct the request."),
+    "Invalid": N_("Correct the request and try again."),
     "Conflict": N_("Press Refresh."),
     "Corrupt": N_("Restore the file from a copy, or delete the snapshots or tags that need it, by name."),
     "Unsupported": N_("Use the table's engine for this."),

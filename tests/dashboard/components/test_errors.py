@@ -29,3 +29,10 @@ def test_an_error_is_titled_by_what_happened(
     assert f'<div class="snap-title">{title}</div>' in shown[0]
     assert words.ERROR_WORKS[of("").kind] in shown[0]
     assert of("").kind in ("NotFound", "Invalid", "Conflict", "Corrupt", "Unsupported"), "what programs see"
+
+
+def test_what_to_do_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(st, "html", lambda text: shown.append(str(text)))
+    errors.show(Invalid("There is no column of that name."))
+    assert shown[0].count("Correct the request") == 1
