@@ -151,7 +151,7 @@ def delete_outside(what: str) -> str:
 
 
 def older_than_unread(text: str) -> str:
-    return _("not a valid duration or time: “{text}”. Try 7d or 2026-11-01", text=text)
+    return _("not a valid duration or time: “{text}”.", text=text)
 
 
 PROCEDURE: Mapping[str, str] = {
