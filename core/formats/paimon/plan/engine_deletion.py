@@ -15,7 +15,8 @@ from core.errors import NotFound, SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.file_paths import changelog_path, identities
 from core.formats.paimon.manifests import ADD, ENTRY, INDEX, LIST, SOURCE_COMPACT, PaimonManifests
-from core.formats.paimon.retention import keeps_changelogs, policy
+from core.formats.paimon.plan.expiry import requested_policy
+from core.formats.paimon.retention import keeps_changelogs
 from core.messages import told
 from core.model.actions import Change, DeleteTags, Expire
 from core.model.references import MAIN, Heads, Line, Snapshot, Tag
@@ -103,16 +104,7 @@ class _Engine:
         if change.snapshots:
             self._expire_range(earliest, max(change.snapshots) + 1, decoupled)
             return
-        rule = policy(
-            self.line.options,
-            now_ms,
-            retain_max=change.retain_max,
-            retain_min=change.retain_min,
-            time_retained_ms=change.time_retained_ms,
-            older_than_ms=change.older_than_ms,
-            max_deletes=change.max_deletes,
-            rules=change.rules,
-        )
+        rule = requested_policy(change, self.line.options, now_ms)
         low = max(latest - rule.retain_max + 1, earliest)
         high = min([latest - rule.retain_min + 1, *(consumer.next_snapshot for consumer in self.line.consumers)])
         if rule.max_deletes is not None:
@@ -197,17 +189,7 @@ class _Engine:
         kept = {each.id: each for each in self.line.changelogs}
         if not kept or not self._snapshots:
             return
-        rule = policy(
-            self.line.options,
-            now_ms,
-            retain_max=change.changelog_retain_max,
-            retain_min=change.changelog_retain_min,
-            time_retained_ms=change.changelog_time_retained_ms,
-            older_than_ms=change.older_than_ms,
-            max_deletes=change.max_deletes,
-            rules=change.rules,
-            prefix="changelog",
-        )
+        rule = requested_policy(change, self.line.options, now_ms)
         hints = (self._hint(name, layout.CHANGELOG) for name in (layout.EARLIEST, layout.LATEST))
         first, last = (hint if hint in kept else end for hint, end in zip(hints, (min(kept), max(kept)), strict=True))
         latest = self._latest()

@@ -6,6 +6,7 @@ Invariant: a version that was not named is removed only by the table's own rules
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -114,6 +115,22 @@ def expiring(history: HistorySummary, now_ms: int) -> Mask:
 # removal -------------------------------------------------------------------------------------------------------------
 
 
+def requested_policy(change: Expire, options: Mapping[str, str], now_ms: int) -> Policy:
+    """Return the policy for what an expiry considers: snapshots, or only changelogs."""
+    is_changelogs = change.changelogs_only
+    return retention.policy(
+        options,
+        now_ms,
+        retain_max=change.changelog_retain_max if is_changelogs else change.retain_max,
+        retain_min=change.changelog_retain_min if is_changelogs else change.retain_min,
+        time_retained_ms=change.changelog_time_retained_ms if is_changelogs else change.time_retained_ms,
+        older_than_ms=change.older_than_ms,
+        max_deletes=change.max_deletes,
+        rules=change.rules,
+        prefix="changelog" if is_changelogs else "snapshot",
+    )
+
+
 def _expire(
     history: HistorySummary,
     line: Line,
@@ -136,34 +153,14 @@ def _expire(
             else broken.problem.remedy,
         )
     snapshots = _retained(history, line, HolderKind.SNAPSHOT)
+    rule = requested_policy(change, line.options, now_ms)
     if change.changelogs_only:
-        rule = retention.policy(
-            line.options,
-            now_ms,
-            retain_max=change.changelog_retain_max,
-            retain_min=change.changelog_retain_min,
-            time_retained_ms=change.changelog_time_retained_ms,
-            older_than_ms=change.older_than_ms,
-            max_deletes=change.max_deletes,
-            rules=change.rules,
-            prefix="changelog",
-        )
         changelogs = _retained(history, line, HolderKind.CHANGELOG)
         judged = retention.expire_changelogs(line, changelogs, snapshots, rule)
         _judge(history, line, HolderKind.CHANGELOG, judged, after, reasons)
         every = retention.expire_changelogs(line, changelogs, snapshots, dataclasses.replace(rule, max_deletes=None))
         warnings += [*rule.notes, *_later(judged, every, rule)]
         return
-    rule = retention.policy(
-        line.options,
-        now_ms,
-        retain_max=change.retain_max,
-        retain_min=change.retain_min,
-        time_retained_ms=change.time_retained_ms,
-        older_than_ms=change.older_than_ms,
-        max_deletes=change.max_deletes,
-        rules=change.rules,
-    )
     warnings += rule.notes
     if change.snapshots:
         judged = retention.named_snapshots(snapshots, change.snapshots)
