@@ -73,10 +73,6 @@ class Health:
         return self.largest.amount / self.median_bytes if self.largest and self.median_bytes else None
 
     @property
-    def small_share(self) -> float | None:
-        return self.small_files / self.files if self.files else None
-
-    @property
     def delete_ratio(self) -> float | None:
         """Deleting rows per row in data files."""
         return None if self.delete_rows is None or not self.rows else self.delete_rows / self.rows

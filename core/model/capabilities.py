@@ -42,8 +42,6 @@ class Capabilities:
     """The namespace in which its procedures are called."""
     has_changelogs: bool
     """Changelogs can outlive their snapshots, so an expiry may leave some behind."""
-    has_consumers: bool
-    """Streaming readers store their progress in the table, and this protects snapshots from expiry."""
     orphan_age_ms: int
     """How old an orphan must be if nothing else is said: as the engine's own search says."""
     names_partitions: bool

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from core.errors import Corrupt, ErrorCode, NotFound
 from core.model.intervals import Intervals, Ints, Mask, Shapes, shapes
-from core.model.references import Heads, Holder, HolderKind, Problem, point_in_words
+from core.model.references import Heads, Holder, Problem, point_in_words
 from core.model.time_travel import UNWRITTEN
 from core.model.unheld import LISTED, Listed, Lister, NoLister, Unheld, given, names, unheld
 
@@ -151,12 +151,6 @@ class HistorySummary(ABC):
         """The position of main's newest snapshot, or None for a table without snapshots."""
         latest = self.heads.main.latest
         return None if latest is None else self.position(str(latest.id))
-
-    def snapshot_positions(self) -> tuple[int, ...]:
-        """Positions with a set of live files, that is snapshots and tags, readable or not."""
-        return tuple(
-            position for position, holder in enumerate(self.holders) if holder.kind is not HolderKind.CHANGELOG
-        )
 
 
 @dataclass(frozen=True)

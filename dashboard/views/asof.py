@@ -135,7 +135,7 @@ def _roundings(opened: OpenedTable, asked_ms: int, found: AsOf | None) -> None:
         if found is not None:
             snapshot_details.links(opened, found, here="asof")
     with up:
-        point, engine = _first_after(opened, asked_ms, branch, found)
+        point, engine = _first_after(opened, asked_ms, branch)
         other = None if point is None else snapshot_details.resolve(opened, point)
         lines = [] if other is None else _card(opened, other.snapshot, asked_ms, engine)
         title = words.ROUND_UP
@@ -147,7 +147,7 @@ def _roundings(opened: OpenedTable, asked_ms: int, found: AsOf | None) -> None:
             snapshot_details.links(opened, other, here="asof")
 
 
-def _first_after(opened: OpenedTable, asked_ms: int, branch: str, found: AsOf | None) -> tuple[str | None, int | None]:
+def _first_after(opened: OpenedTable, asked_ms: int, branch: str) -> tuple[str | None, int | None]:
     """Return the snapshot that a tag created from this time would name, and the engine's own result. If tags cannot be
     created from a time, return the next commit."""
     if not opened.heads.capabilities.makes_tags_from_times:

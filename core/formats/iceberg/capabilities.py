@@ -22,7 +22,6 @@ ICEBERG = Capabilities(
     simulates_engine=False,
     procedures="system",
     has_changelogs=False,
-    has_consumers=False,
     orphan_age_ms=3 * 86_400_000,
     names_partitions=False,
     writers_expire=False,

@@ -22,7 +22,6 @@ PAIMON = Capabilities(
     simulates_engine=True,
     procedures="sys",
     has_changelogs=True,
-    has_consumers=True,
     orphan_age_ms=86_400_000,
     names_partitions=True,
     writers_expire=True,

@@ -21,7 +21,6 @@ from core.errors import Invalid, SnapscopeError, Unsupported
 from core.messages import told
 from core.spark_settings import MASTER
 
-REMOTE = "SPARK_REMOTE"
 PYTHON = "spark.pyspark.python"
 _SENT = (  # variables by which stores' clients find credentials, and our own time limit
     *(f"AWS_{name}" for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN", "REGION", "DEFAULT_REGION")),

@@ -241,6 +241,6 @@ def test_health_of_made_files() -> None:
         "partition": "p=1", "files": 3, "bytes": 60, "small_files": 3, "small_bytes": 60,
     }  # fmt: skip
     nothing = health(files.slice(0, 0), "paimon", {})
-    assert (nothing.skew, nothing.small_share, nothing.fullest) == (None, None, None)
+    assert (nothing.skew, nothing.fullest) == (None, None)
     with pytest.raises(Invalid, match="not a number"):
         small("paimon", {"compaction.small-file-ratio": "half"})

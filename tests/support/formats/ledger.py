@@ -49,7 +49,6 @@ LEDGER = Capabilities(
     simulates_engine=False,
     procedures="ledger",
     has_changelogs=False,
-    has_consumers=False,
     orphan_age_ms=86_400_000,
     names_partitions=False,
     writers_expire=False,

@@ -57,7 +57,7 @@ def preview(history: HistorySummary, change: Change, now_ms: int) -> Plan:
         case Expire():
             _refuse_unheeded(change)
             judged = _expire(heads, change, now_ms)
-            warnings += _expiry_notes(heads, change, judged, now_ms)
+            warnings += _expiry_notes(heads, change, judged)
             warnings += unreadable(_tagged(heads, judged.goes))
         case CleanOrphans():
             refuse_off(heads)
@@ -361,7 +361,7 @@ def _cost(history: HistorySummary, change: Change, move: Move, left: Set[int], n
     ]
 
 
-def _expiry_notes(heads: Heads, change: Expire, judged: RefVerdicts, now_ms: int) -> list[Reason]:
+def _expiry_notes(heads: Heads, change: Expire, judged: RefVerdicts) -> list[Reason]:
     notes: list[Reason] = []
     if change.snapshots:
         notes.append(codes.POLICY_TOO())
