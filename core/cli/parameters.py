@@ -29,7 +29,7 @@ Examples:
   snapscope plan expire ./warehouse/shop.db/orders --retain-max 10
   snapscope query ./warehouse/shop.db/orders 'select count(*) from t' --at latest~1
 
-`snapscope help COMMAND` tells more of a command, `snapscope completion bash` completes words in your shell.
+`snapscope help COMMAND` describes a command; `snapscope completion bash` prints completion for your shell.
 """
 
 Params = list[click.Parameter]

@@ -224,10 +224,8 @@ def folder_line(files: int, size: int, rows: int) -> str:
 # columns
 
 COLUMNS_OF_FILE = N_("What the manifests record about the columns of this file.")
-SOME_NOT_TOLD = N_("Some files do not tell: what is shown is of those that do.")
-SOME_OTHER_TYPE = N_(
-    "Some files have bounds of a type that a column has no more: they are written, and cannot be read as today's type."
-)
+SOME_NOT_TOLD = N_("Some files lack bounds; the figures come from those that have them.")
+SOME_OTHER_TYPE = N_("Some files record bounds of a column's earlier type, which cannot be read as its present type.")
 COLUMNS_HELP = N_(
     "From the statistics in manifests, decoded by the schema each file was written with; no data "
     "file is opened. A text marked ✂ is possibly truncated: formats keep the first 16 characters, of "

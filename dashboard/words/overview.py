@@ -11,7 +11,7 @@ from dashboard.words.notices import listed
 
 FILTER = N_("Filter tables")
 SORT = N_("Sort by")
-SORT_HELP = N_("Tables that could not be read stand last. Watched tables stand first if no order is chosen.")
+SORT_HELP = N_("Tables that could not be read are listed last. Watched tables are listed first if no order is chosen.")
 SORT_UNSET = N_("Name, watched first")
 REVERSE = N_("Reverse the order")
 

@@ -259,7 +259,7 @@ HOW_COMPARED = Rule(
         "Rows are matched by the primary key if the answers hold it, else by the first columns whose values no answer "
         "repeats; FLOAT, DOUBLE and DECIMAL match nothing. Without such columns only equal rows match."
     ),
-    N_("Rows; cells that differ stand in two columns, one for each version."),
+    N_("Rows; cells that differ are in two columns, one for each version."),
 )
 
 
@@ -315,7 +315,7 @@ def not_kept_queries(name: str) -> str:
 
 HOW_ANSWER = Rule(
     N_("Rows, files read, time"),
-    N_("Rows of the answer; data files given to Spark, of those live in the versions the statement refers to."),
+    N_("Rows of the answer; data files given to Spark, out of those live in the versions that the statement uses."),
     N_("The data files of exactly these snapshots or tags, each read with its own schema and options."),
     N_(
         "Files that the WHERE clause rules out by partition or statistics are not given to "

@@ -18,12 +18,12 @@ GOAL_BOXES: Mapping[str, str] = {
     WEEK: N_("Weekly, weeks"),
     MONTH: N_("Monthly, months"),
 }
-GOAL_BOX_HELP = N_("A version of each of the last so many, by the UTC calendar. Blank: none.")
+GOAL_BOX_HELP = N_("For how many of the last periods to keep a version each, by the UTC calendar. Blank: none.")
 GOAL_NEWEST = N_("Newest snapshots")
-GOAL_NEWEST_HELP = N_("So many snapshots stay besides, whatever their age.")
+GOAL_NEWEST_HELP = N_("How many of the newest snapshots to keep as well, whatever their age.")
 GOAL_MET = N_("Recoverable")
 GOAL_MISSING = N_("Missing today")
-GOAL_MISSING_BELOW = N_("nothing of them is left")
+GOAL_MISSING_BELOW = N_("none of them is left")
 GOAL_TAGS = N_("New tags")
 GOAL_TAGS_BELOW = N_("the fewest bytes that meet it")
 GOAL_HOLDS = N_("Then held")

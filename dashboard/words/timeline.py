@@ -227,7 +227,7 @@ def trend_change(before: str, change: int, *, is_size: bool) -> str:
 
 TIMELINE_ALT = N_("Snapshots of this table on a time axis, with tags, branches, consumers and schema changes")
 CLICK_A_POINT = N_(
-    "Click a snapshot or tag to see everything its commit says, shift-click a second one to compare the two. "
+    "Click a snapshot or tag to see the details of its commit, shift-click a second one to compare the two. "
     "Drag to zoom, double-click to zoom out."
 )
 SHOW_ALL = N_("Show all")

@@ -1,7 +1,7 @@
 """A `.blob` file: values one after the other, then their lengths, then the length of these and a version.
 
-A value stands between four bytes of magic and twelve of length and checksum. A length of -1 is a null; of -2, a place
-whose value stands in an older file. Also what refers to such a value: the engine's descriptor of (uri, offset, length).
+A value is preceded by four bytes of magic and followed by twelve of length and checksum. Length -1 means null; -2 means
+that an older file has the value. Also here: the engine's descriptor of such a value, (uri, offset, length).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _VIEW_MAGIC = 0x424C4F4256494557  # BLOBVIEW
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Where bytes stand."""
+    """The location of a value's bytes."""
 
     uri: str
     offset: int
@@ -30,7 +30,7 @@ class Blob:
 
 
 def index_size(tail: bytes, path: str) -> int:
-    """How many bytes before the file's last five tell the lengths."""
+    """The size in bytes of the list of lengths, which ends before the file's last five bytes."""
     if len(tail) != TAIL:
         raise Corrupt("A blob file of at least {size} bytes was expected.", size=TAIL, path=path)
     if tail[4] != _VERSION:
@@ -78,7 +78,7 @@ def described(stored: bytes) -> Blob | None:
     another table."""
     if len(stored) >= 9 and stored[0] == 1 and int.from_bytes(stored[1:9], "little") == _VIEW_MAGIC:
         raise Unsupported(
-            "A BLOB stands in a row of another table ('blob-view-field'), which is not looked up here.",
+            "A BLOB is in a row of another table ('blob-view-field'), which is not looked up here.",
             remedy=LEAVE_OUT,
         )
     if len(stored) < 13 or stored[0] != 2 or int.from_bytes(stored[1:9], "little") != _MAGIC:

@@ -39,7 +39,7 @@ def refusals(schema: Schema, schemas: Iterable[Schema]) -> dict[str, SnapscopeEr
                 raise
             found[field.name] = _of_column(field.name, error)
         if field.id in views:
-            said = told("Its values stand in rows of other tables ('blob-view-field'), which are not looked up here.")
+            said = told("Its values are in rows of other tables ('blob-view-field'), which are not looked up here.")
             found[field.name] = _of_column(field.name, Unsupported(said, remedy=LEAVE_OUT))
     return found
 
