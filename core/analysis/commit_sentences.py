@@ -129,7 +129,7 @@ _ALIKE = {
 
 
 def rule() -> str:
-    """How it is told what is usual."""
+    """The rule by which a commit counts as usual, as a sentence."""
     return told(
         "A commit is compared with the last {most} earlier commits of its kind on the branch, at the same weekday and "
         "hour (UTC); where fewer than {least} are known, at the same time of day; else at any time. It is unusual if "

@@ -1,4 +1,4 @@
-"""Metadata that Spark reads, for commands."""
+"""Commands with `--on-spark`: open tables whose metadata Spark reads, and decide whether that is needed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNKNOWN = ("native", "native_codes", "next_commit")  # what the document of a p
 
 @contextmanager
 def opener() -> Iterator[Callable[[str], Table]]:
-    """What opens a table whose history Spark sums up; it forgets what it read at the end."""
+    """Yield a function that opens a table whose history Spark sums up; at the end, close all of these tables."""
     of = importlib.import_module("core.spark.metadata.table")
     tables: list[Any] = []
 
@@ -44,7 +44,7 @@ def table(location: str) -> Iterator[Table]:
 
 
 def unless_needed(args: Args, of: Table) -> History | None:
-    """The history, which this process reads; None if Spark is asked for, or needed because it does not fit here.
+    """Return the history, read by this process; None if Spark is requested, or needed because memory is too small.
 
     Raises `DoesNotFit` for a command that cannot use Spark, whose `args.on_spark` is None.
     """

@@ -26,7 +26,7 @@ Answer = tuple[Any, str]
 
 
 def point(args: Args) -> str:
-    """The version that is asked for, as VERSION or --at. A blank one is not the latest one: a variable was not set."""
+    """The requested version, as VERSION or --at. A blank one does not mean latest: a shell variable was not set."""
     if args.at is not None and args.point is not None:
         raise Invalid(f"Both {args.point} and --at {args.at} were given.", remedy="Give one of them.")
     given = args.at if args.at is not None else args.point

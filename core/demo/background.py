@@ -1,6 +1,6 @@
-"""Builds the demo beside a server, without a word: how far it is, and why it stopped, stands in the demo's directory.
+"""Builds the demo while a server runs, and prints nothing: its progress, and why it stopped, are in its directory.
 
-python -m core.demo.background DIRECTORY    that was begun (`core.demo.progress.begin`)
+python -m core.demo.background DIRECTORY    DIRECTORY was started with `core.demo.progress.begin`
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def build(directory: str, progress: Tell | None = None, *, now_ms: int) -> None:
 
 
 def carry_on(target: Store, begun: Building, tell: Tell) -> None:
-    """Make what is missing; whoever asks for it is alone there."""
+    """Build the tables that are missing. The caller must be the only one who builds there."""
     try:
         _remove_parts(target, begun)
         _build(target, begun, tell)
@@ -91,7 +91,7 @@ def _build(target: Store, begun: Building, tell: Tell) -> None:
     spark = _quick_spark()
 
     def orders() -> dict[str, dict[str, Any]]:
-        """Both tables at once: the second tells the history of the first before anything of it expired."""
+        """Build both tables: the second has the history of the first from before anything in it expired."""
         source, twin = work.at(_path("sales.orders")), _path("sales.orders_iceberg")
         told = _orders(spark, source, calendar, tell)
         tell("sales.orders_iceberg: the orders once more, with a roll-back, staged commits and row deletes.")

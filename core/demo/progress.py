@@ -26,7 +26,7 @@ _TRIES, _PAUSE_S = 20, 0.05  # somebody who only looks holds the lock for a mome
 
 @dataclass(frozen=True, slots=True)
 class Building:
-    """`told`: by table that is there, the story it tells. `now` is being written. `problem`: why it stopped."""
+    """`told`: the story of each finished table. `now`: the table being written. `problem`: why the build stopped."""
 
     created_ms: int
     told: Mapping[str, dict[str, Any]] = field(default_factory=dict)

@@ -256,8 +256,8 @@ class Task:
             raise
 
     def _take_back(self, references: References, error: SnapscopeError) -> None:
-        """Undo what this attempt has done; if it is a resumed one, also what was done before. The bytes alone do not
-        tell what a first attempt has done: someone else may have made the same change."""
+        """Undo what this attempt has done and, if it resumes a run, what earlier attempts did. The bytes alone do not
+        show what a first attempt has done: someone else may have made the same change."""
         own = {*references.created, *references.deleted, *references.replaced}
         try:
             if not self.is_first:

@@ -156,8 +156,8 @@ def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = (
 
 
 def _created_since(run: Run, began: int, journal: Journal) -> frozenset[str]:
-    """The references that other runs have created since this one began: nothing else tells them from its own, as a tag
-    that is asked for again has the same bytes."""
+    """The references that other runs have created since this one began. Only the journal distinguishes them from this
+    run's own: the same tag created again has the same bytes."""
     found = set[str]()
     for other in journal.runs(run.table):
         made = (other.receipt or {}).get("created", ())

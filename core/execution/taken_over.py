@@ -1,6 +1,6 @@
-"""Refuse to go on with a run if a catalog commits to its table by now.
+"""Stop a run if a catalog has started to commit to its table.
 
-A catalog may take a table over at any time: after the change was confirmed, while writers are waited for, before an
+A catalog may take a table over at any time: after the change was confirmed, during the wait for writers, or before an
 interrupted run is resumed. So the catalogs are asked directly before the first effect of a run, before its commit is
 published, and before its first file is deleted.
 
@@ -15,13 +15,13 @@ from core.table import Table
 
 
 class TakenOver(Conflict):
-    """A catalog commits to the table by now, or may do so."""
+    """A catalog now commits to the table, or may do so."""
 
     kind = Conflict.__name__
 
 
 def refuse(table: Table, outcome: str, run: str | None = None) -> None:
-    """Raise `TakenOver`, which tells the outcome, if a catalog has taken the table over. `run`: it stays open."""
+    """Raise `TakenOver` with the outcome if a catalog has taken the table over. `run`: the run that stays open."""
     if (why := table.format.why_taken_over()) is None:
         return
     remedy = (

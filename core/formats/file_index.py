@@ -1,5 +1,5 @@
-"""What the lists and manifests of a table say, independent of who holds them: which manifests a list names, which files
-a manifest names, and how. It grows by each commit's own files, and is kept on the local disk.
+"""An index of a table's manifest lists and manifests: which manifests a list names, and which files a manifest names,
+independent of who holds them. Each commit adds its own files. The index is stored on the local disk.
 
 Invariants:
 - It is used only while every file it was made from, and that is still needed, is listed with the mark it had then (its

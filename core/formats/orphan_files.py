@@ -1,5 +1,4 @@
-"""What the orphan searches of all formats have in common: which listed files stay whatever holds them, and what is said
-of them."""
+"""Shared by the orphan searches of all formats: which listed files stay even if nothing holds them, and why."""
 
 from __future__ import annotations
 

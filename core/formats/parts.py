@@ -28,9 +28,9 @@ Manifests = Sequence[tuple[int, str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What decoding a manifest tells besides its entries: how many there are by kind, why it could not be read, an
-    unknown value that only matters to some holders, the rows of its files (less those of deleted ones), and fields that
-    no known release writes."""
+    """What decoding a manifest yields besides its entries: their number by kind, why it could not be read, an unknown
+    value that only matters to some holders, the rows of its files (less those of deleted ones), and fields that no
+    known release writes."""
 
     manifest: int
     entries: tuple[int, ...]
@@ -50,10 +50,10 @@ class HistoryPart:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What some of the objects that versions hold tell of the disk near files to be deleted.
+    """The result of looking for some of the held objects in the directories of files to be deleted.
 
     unsure: a directory where one is missing, or has another size → why nothing there may be deleted
-    namesakes: those that are named like a file to be deleted
+    namesakes: held objects with the name of a file to be deleted
     """
 
     unsure: Mapping[str, Reason]

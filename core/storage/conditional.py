@@ -1,9 +1,9 @@
-"""What each kind of store promises, what it says of an absent directory, creating an object only if nothing has its
-name, and replacing or deleting one only if nobody has changed it.
+"""Conditional writes on each kind of store: create an object only if its name is free; replace or delete one only if it
+is unchanged. Also what a store guarantees, and how it answers for an absent directory.
 
 Invariant: a promise that a server of that kind may break is tested on the server itself (`probe`) before a change
-relies on it: some servers accept the condition of a request and ignore it. No change relies on the last two promises:
-the object is always read just before.
+relies on it: some servers accept the condition of a request and ignore it. No change relies on the condition of
+replacing and deleting alone: the object is always read just before.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ async def _has_blob(fs: Any, container: str, prefix: str) -> bool:
 
 
 def read(fs: Any, path: str, most_bytes: int, start: int | None = None) -> bytes:
-    """As `remote`, but a whole document of an object store comes with its version: clients' own reads tell none."""
+    """As `remote`, but a whole document of an object store comes with its version, which clients' own reads omit."""
     ask = _READ.get(protocol_of(fs)) if start is None and most_bytes <= DOCUMENT else None
     own = (lambda end: fsspec.asyn.sync(fs.loop, ask, fs, path, end)) if ask else None
     return remote(fs, path, most_bytes, start, own)

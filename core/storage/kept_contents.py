@@ -1,5 +1,4 @@
-"""Contents of small remote files on the local disk, for as long as listings show what they showed when it was read;
-and in memory, for one run.
+"""A cache of small remote files: on the local disk while listings show them unchanged, and in memory for one run.
 
 Invariant: a content is returned only if it fits the mark that a listing made just now shows for that file: its MD5, or,
 for files that are never replaced, its size. So it is what a read would return. A cache that cannot be used costs reads,

@@ -1,4 +1,4 @@
-"""How to reach locations that something else than the environment tells about: the settings file, a catalog's
+"""Options for reaching locations that do not come from the environment: those of the settings file, and a catalog's
 settings and credentials.
 
 Invariant: options stay in memory. They are in no location, message, journal or report, and a location has only those

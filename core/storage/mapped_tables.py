@@ -1,4 +1,4 @@
-"""Arrow tables on the local disk, for each place under one key, mapped into memory: all processes share their pages.
+"""Arrow tables on the local disk, one file and key for each place, mapped into memory that all processes share.
 
 Invariant: tables are returned only if the file is whole: it ends where it says and has the checksum that was computed
 when it was written, for this key. Anything else is not there. Files appear complete or not at all, and one that is

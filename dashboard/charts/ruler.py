@@ -1,7 +1,7 @@
-"""Places commits evenly, in the order of their times, instead of at their times.
+"""Places commits at even distances, in the order of their times, instead of at their times.
 
-Invariant: only where a mark stands changes; all texts, windows and clicks keep the true times. What lies between two
-commits stands between them.
+Invariant: only the positions of marks change; all texts, windows and clicks keep the true times. A time between two
+commits is placed between them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ LABELS = 5  # of the axis
 
 
 class Ruler:
-    """Positions by commit: the first commit time stands at 0, the next at 1. Commits of the same millisecond share a
-    place."""
+    """Positions by commit: the first commit time is at 0, the next at 1. Commits of the same millisecond share a
+    position."""
 
     def __init__(self, times_ms: Iterable[int]) -> None:
         self._times = np.unique(np.fromiter(times_ms, dtype=np.int64))
@@ -24,8 +24,7 @@ class Ruler:
         return len(self._times)
 
     def at(self, times_ms: Sequence[int | None]) -> list[float | None]:
-        """Return the positions of times; those before the first and after the last commit stand at most one place
-        outside."""
+        """Return the positions of times. Those before the first or after the last commit are at most 1 beyond it."""
         if not len(self._times):
             return [None] * len(times_ms)
         known = np.concatenate(([self._times[0] - 1], self._times, [self._times[-1] + 1]))

@@ -1,7 +1,7 @@
-"""Draws a page again once, after a time.
+"""Draws a page again, once, after a delay.
 
-A fragment with `run_every` would go on asking, and a question that arrives when its page has been left makes Streamlit
-clear the new page.
+A fragment with `run_every` would keep sending requests, and one that arrives after the reader has left its page makes
+Streamlit clear the new page.
 """
 
 from __future__ import annotations

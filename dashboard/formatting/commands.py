@@ -70,7 +70,7 @@ def call_of(location: str, sql: str) -> str:
 
 
 def as_of(location: str, point: str) -> str:
-    """A point that is not of main says so itself: a branch beside it may be none that can be named."""
+    """Return the command for a point. A point that is not on main contains its branch, so no --branch is added."""
     return speaking.line("as-of", location, point)
 
 

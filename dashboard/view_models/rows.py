@@ -180,8 +180,8 @@ def verdicts(plan: Plan, heads: Heads, zone: str) -> pd.DataFrame:
 
 
 def freed_parts(plan: Plan, price: Price | None = None) -> list[tuple[str, str, int]]:
-    """`(hue, word, bytes)` of one bar: what goes, what tags alone keep of it, what else stays; with a price the words
-    say what that costs."""
+    """`(hue, word, bytes)` of each part of the bar: reclaimed, kept by tags alone, kept otherwise. With a price, the
+    words include the cost."""
     parts = [
         ("freed", words.PART_FREED, plan.freed_bytes),
         ("tag", words.PART_TAGS, plan.tags_keep_bytes),

@@ -50,8 +50,8 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class RowIds:
-    """What a manifest says of a file whose rows have ids: the first one, how many follow each other, and which columns
-    stand in the file (None: all of its schema). Of two files the one with the greater `sequence` is newer."""
+    """A file whose rows have consecutive ids: the first id, the number of rows, and the columns in the file (None: all
+    of its schema). Of two files, the one with the greater `sequence` is newer."""
 
     first: int
     rows: int

@@ -1,4 +1,4 @@
-"""What a part of a history consists of, in rows of a frame: the number of the part, a kind, and a content."""
+"""A part of a history as rows of a frame: the number of the part, a kind, and a content."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def row_of(part: int, kind: str, content: bytes) -> pa.RecordBatch:
 
 @contextmanager
 def asking() -> Iterator[None]:
-    """Raise an error of ours for whatever goes wrong while Spark is asked."""
+    """Turn every error of Spark into one of ours."""
     try:
         yield
     except SnapscopeError:
@@ -85,7 +85,7 @@ def collected(frame: DataFrame) -> list[bytes]:
 
 
 def forget(frame: DataFrame) -> None:
-    """Let Spark forget a frame, unless it has ended: why, is told by whoever asked it."""
+    """Release a cached frame. Errors are ignored: if Spark has ended, the caller reports why."""
     with suppress(Py4JError, PySparkException, OSError):
         frame.unpersist()
 

@@ -60,7 +60,7 @@ class Server:
     """A Connect server: a session that has our code and settings, and is cloned for each query."""
 
     def __init__(self, address: str, settings: Mapping[str, str], asked: Mapping[str, str]) -> None:
-        """`settings`: all that the checking Spark has; `asked`: those of them that were asked for."""
+        """`settings`: all settings of the Spark that checks statements; `asked`: those that the user set."""
         left = {*_OF_START, *(name for name in _OF_MACHINE if name not in asked)}
         self.address = address
         self._settings = {
@@ -110,7 +110,7 @@ class Server:
                 self._model, self._cores = None, 0
 
     def cores(self, session: Any) -> int:
-        """How many tasks the server runs at a time, as far as it tells: the partitions that it makes of a range."""
+        """How many tasks the server runs at a time, judged by the number of partitions that it makes of a range."""
         if not self._cores:
             from pyspark.sql import functions as F
 

@@ -23,7 +23,7 @@ OWN_PAGES = ("retention", "tags", "orphans")  # that show their table's receipts
 
 
 def draw() -> None:
-    """Every run that goes on, of any table; and how those ended that this reader started on another page."""
+    """Show all running changes, of any table, and the results of those that this reader started on another page."""
     views = st.session_state.setdefault(_SHOWN, {})
     st.session_state[_SHOWN] = {id: view if view == _view() else None for id, view in views.items()}
     found = [job for job in background_jobs.of_kind(running_change.KIND) if job.running or _is_elsewhere(job)]
@@ -34,7 +34,7 @@ def draw() -> None:
 
 
 def _is_elsewhere(job: Job) -> bool:
-    """Whether this session started a run that has ended, and looks at a page that does not tell its receipt."""
+    """Whether this session started the run, its receipt is unread, and this page does not show it."""
     here = url_state.here()
     is_own = here.page in OWN_PAGES and here.table == job.title
     return not is_own and running_change.is_mine(job) and _is_unread(job)

@@ -42,7 +42,7 @@ _CHECK = told("Check its uri, warehouse and token in the settings file, and the 
 
 
 class Client:
-    """A server, asked for its configuration."""
+    """A client of one server; opening it requests the server's configuration."""
 
     def __init__(self, catalog: NamedCatalog) -> None:
         self._catalog, self._uri = catalog, catalog.text("uri").rstrip("/")
