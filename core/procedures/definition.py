@@ -94,35 +94,37 @@ def spelled(field: Argument) -> tuple[str, ...]:
 class Procedure:
     """A procedure of an engine.
 
-    Its arguments, after the table, are fields of `of`. Otherwise `asks` builds the request from the arguments, a branch
-    and a moment, and `tells` returns the arguments that express an action (None: impossible). The engine knows nothing
-    of the fields in `without`.
+    Its arguments, after the table, are fields of `of`. If they are not, `make_request` builds the request from the
+    arguments, a branch and a time, and `make_arguments` returns the arguments for an action (None: impossible).
+    `without`: fields of the action that the engine does not have.
     """
 
     name: str
     of: type[Request]
     arguments: tuple[Argument, ...] = ()
     _: KW_ONLY
-    asks: Callable[[Given, str, int], Request] | None = None
-    tells: Callable[[Any, int, Mapping[str, str]], Said | None] | None = None
+    make_request: Callable[[Given, str, int], Request] | None = None
+    make_arguments: Callable[[Any, int, Mapping[str, str]], Said | None] | None = None
     without: tuple[str, ...] = ()
     is_shown: bool = True
 
-    def asked(self, given: Given, branch: str, now_ms: int) -> Request:
-        if self.asks is not None:
-            return self.asks(given, branch, now_ms)
+    def request(self, given: Given, branch: str, now_ms: int) -> Request:
+        if self.make_request is not None:
+            return self.make_request(given, branch, now_ms)
         found = {each.name: given[each.call] for each in self.arguments if given[each.call] is not None}
         return self.of(**{"branch": branch, **{name: value for name, value in found.items() if name}})
 
-    def told(self, change: Change, now_ms: int, options: Mapping[str, str]) -> Said | None:
-        """The arguments with which it does exactly what the action does, else None; `options` are the table's."""
+    def arguments_of(self, change: Change, now_ms: int, options: Mapping[str, str]) -> Said | None:
+        """Return the arguments that make the procedure do exactly what the action does; None if there are none.
+
+        `options` are the table's."""
         if type(change) is not self.of or not self.is_shown:
             return None
-        if self.tells is not None:
-            return self.tells(change, now_ms, options)
-        told = {"branch", *self.without, *(each.name for each in self.arguments)}
-        more = [each for each in dataclasses.fields(change) if each.name not in told]
-        if any(getattr(change, each.name) != each.default for each in more):
+        if self.make_arguments is not None:
+            return self.make_arguments(change, now_ms, options)
+        covered = {"branch", *self.without, *(each.name for each in self.arguments)}
+        others = [field for field in dataclasses.fields(change) if field.name not in covered]
+        if any(getattr(change, field.name) != field.default for field in others):
             return None
         return said_of(self.arguments, change)
 

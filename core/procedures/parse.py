@@ -153,7 +153,7 @@ def asked(call: Call, now_ms: int) -> ParsedCall:
     of = known[call.name]
     given = _matched(of, call)
     table, _, branch = given.pop("table").partition("$branch_")
-    return ParsedCall(table, of.asked(given, branch or MAIN, now_ms), bool(given.get("dry_run")))
+    return ParsedCall(table, of.request(given, branch or MAIN, now_ms), bool(given.get("dry_run")))
 
 
 def _matched(of: Procedure, call: Call) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def of_paimon(change: Change, title: str, now_ms: int, options: Mapping[str, str
     Ages are counted back from `now_ms`, times are written in UTC.
     """
     for procedure in definition(change).paimon:
-        if (said := procedure.told(change, now_ms, options)) is not None:
+        if (said := procedure.arguments_of(change, now_ms, options)) is not None:
             return call(procedure.name, title, change.branch, said)
     return None
 
@@ -28,7 +28,7 @@ def of_iceberg(change: Change, title: str, now_ms: int) -> str | None:
     if of.statement is not None:
         return of.statement(change, title)
     for procedure in of.iceberg:
-        if (said := procedure.told(change, now_ms, {})) is not None:
+        if (said := procedure.arguments_of(change, now_ms, {})) is not None:
             return _spoken(ICEBERG, procedure.name, {"table": title, **said})
     return None
 

@@ -181,20 +181,22 @@ ROLLBACK = Definition(
         Argument("any_line", SWITCH, "--set", "Iceberg: allow a snapshot that is not an ancestor of main", group="how"),
     ),
     paimon=(
-        Procedure("rollback", Rollback, (_VERSION, _SNAPSHOT, _TAG), asks=_back, tells=_said),
-        Procedure("rollback_to", Rollback, (_TAG, _SNAPSHOT, _VERSION), asks=_back, is_shown=False),
+        Procedure("rollback", Rollback, (_VERSION, _SNAPSHOT, _TAG), make_request=_back, make_arguments=_said),
+        Procedure("rollback_to", Rollback, (_TAG, _SNAPSHOT, _VERSION), make_request=_back, is_shown=False),
         Procedure(
             "rollback_to_timestamp",
             Rollback,
             (Argument("", NUMBER, is_needed=True, call="timestamp"),),
-            asks=lambda given, branch, _: Rollback(f"time:{given['timestamp']}", destructive=True, branch=branch),
+            make_request=lambda given, branch, _: Rollback(
+                f"time:{given['timestamp']}", destructive=True, branch=branch
+            ),
             is_shown=False,
         ),
         Procedure(
             "rollback_to_as_latest",
             Rollback,
             (_TAG, _SNAPSHOT),
-            asks=lambda given, branch, _: Rollback(_one(given), branch=branch),
+            make_request=lambda given, branch, _: Rollback(_one(given), branch=branch),
             is_shown=False,
         ),
     ),
@@ -204,8 +206,8 @@ ROLLBACK = Definition(
             "set_current_snapshot",
             Rollback,
             (dataclasses.replace(_ID, is_needed=False), Argument("", TEXT, call="ref")),
-            asks=_current,
-            tells=_said_current,
+            make_request=_current,
+            make_arguments=_said_current,
         ),
     ),
 )

@@ -95,8 +95,8 @@ EXPIRE = Definition(
         ),
     ),
     paimon=(
-        Procedure("expire_snapshots", Expire, _PAIMON, tells=_by_paimon),
-        Procedure("expire_changelogs", Expire, _PAIMON, asks=_changelogs, is_shown=False),
+        Procedure("expire_snapshots", Expire, _PAIMON, make_arguments=_by_paimon),
+        Procedure("expire_changelogs", Expire, _PAIMON, make_request=_changelogs, is_shown=False),
     ),
-    iceberg=(Procedure("expire_snapshots", Expire, _ICEBERG, tells=_by_iceberg),),
+    iceberg=(Procedure("expire_snapshots", Expire, _ICEBERG, make_arguments=_by_iceberg),),
 )

@@ -39,11 +39,13 @@ CLEAN = Definition(
             "remove_orphan_files",
             CleanOrphans,
             (_OLDER, _DRY),
-            asks=partial(_older_than, 1),
+            make_request=partial(_older_than, 1),
             without=("also",),
         ),
     ),
     iceberg=(
-        Procedure("remove_orphan_files", CleanOrphans, (_OLDER, _DRY), asks=partial(_older_than, 3), without=("also",)),
+        Procedure(
+            "remove_orphan_files", CleanOrphans, (_OLDER, _DRY), make_request=partial(_older_than, 3), without=("also",)
+        ),
     ),
 )
