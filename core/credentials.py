@@ -1,4 +1,4 @@
-"""Credentials: where they stand, and that they appear in no message.
+"""Credentials: read from where they are stored, and kept out of every message.
 
 Invariant: whatever was read or lent here is left out of every text that passes through `masked`.
 """
@@ -25,7 +25,7 @@ _revealed: set[str] = set()
 
 
 class Secret:
-    """A credential that is read when it is used. Shown, it is only a reference to where it stands."""
+    """A credential that is read when it is used. Printing it shows only where it is stored."""
 
     __slots__ = ("_kind", "_path", "_text")
 

@@ -92,8 +92,8 @@ def plain(location: str) -> str:
 
 
 def place(location: str) -> str:
-    """The same text for all spellings of a location that can be told from their texts: for locks, and for the runs of a
-    table. HDFS has other ports over HTTP, so ports do not count there."""
+    """Return one text for all spellings of a location that can be recognised as the same: for locks, and for the runs
+    of a table. HDFS has other ports over HTTP, so ports do not count there."""
     kind, name, path = _divided(location)
     return f"{kind}://{name.partition(':')[0]}/{path}" if kind == "hdfs" else plain(location)
 

@@ -161,7 +161,7 @@ class Journal:
         return code == sqlite3.SQLITE_IOERR and shutil.disk_usage(self.path.parent).free < _NEEDED
 
     def _unusable(self, error: Exception, run: str | None = None) -> Corrupt:
-        """The error for a journal that fails; `run` is in progress, and goes on with a journal that is full or busy."""
+        """The error for a journal that fails. `run`: the run in progress, which continues if it is full or busy."""
         busy_s = BUSY_S if _code(error) in BUSY else None
         return self._watch.unusable(error, run, busy_s, is_full=self._is_full(error))
 

@@ -1,5 +1,4 @@
-"""Chain the journal's entries, and detect that it is no longer the file in which a run was started: it may be deleted,
-moved or replaced.
+"""Chain the journal's entries by hashes, and detect that the journal of a run was deleted, moved or replaced.
 
 Invariant: what was written stays written. A file with another inode, without the run, or without the newest entry seen
 is a different journal. Each hash covers its entry and the hash before it; the first entry of a run also covers what is

@@ -209,7 +209,7 @@ class TableFormat(Protocol):
         return None
 
     def has_snapshot(self, id: int) -> bool | None:
-        """Return whether a snapshot of any branch has this id; None if only reading all references tells."""
+        """Return whether a snapshot of any branch has this id; None if that needs reading all references."""
         return None
 
     def in_parts(self, heads: Heads, *, changelogs: bool = False) -> InParts:
@@ -301,7 +301,7 @@ class TableFormat(Protocol):
         return
 
     def why_taken_over(self) -> str | None:
-        """Return why only a catalog may change this table by now, although it was opened without one; else None."""
+        """Return why only a catalog may now change this table, although it was opened without one; else None."""
         return None
 
     # --- running plans

@@ -1,5 +1,5 @@
-"""Contents of small local files in memory, for as long as listings show what they showed before the file was read, and
-what was made of all files of some directories.
+"""A cache in memory of small local files, used while listings show them unchanged, and of what was computed from all
+files of some directories.
 
 Invariant: a content is returned only for the mark of `local_disk.ls` (size, inode, times) of a listing made just now,
 and kept only if the file had that mark before and after it was read, so it is what a read would return. Two kinds of

@@ -61,7 +61,7 @@ def client(fs: Any, root: str) -> S3Client | None:
 
 
 class S3Client:
-    """Reads from one bucket. `fs` is the s3fs file system that knows how to reach it. Nothing is asked yet."""
+    """Reads from one bucket. `fs` is the s3fs file system for it. Creating a client sends no request."""
 
     def __init__(self, fs: Any, bucket: str) -> None:
         import aiobotocore.session  # installed with s3fs only

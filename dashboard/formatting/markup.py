@@ -179,7 +179,7 @@ def note(level: str, text: Piece) -> Html:
 
 
 def stepper(what: str, steps: Sequence[tuple[str, str]]) -> Html:
-    """What goes on, and its steps side by side: `(done, now or next, words)`."""
+    """A heading and its steps side by side: `(done, now or next, words)`."""
     signs = {"done": SIGNS["kept"], "now": "●", "next": "○"}
     return _piece("stepper", what, [(state, signs[state], text) for state, text in steps])
 

@@ -13,7 +13,7 @@ USD = "USD"
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Of one GB (1,000,000,000 bytes) for one month, in a currency by whatever name the reader gave it."""
+    """The price of one GB (1,000,000,000 bytes) for one month. `currency` is any name that the reader has entered."""
 
     per_gb_month: float
     currency: str = USD
@@ -36,5 +36,5 @@ def _places(amount: float) -> int:
 
 
 def beside(size: int, price: Price | None) -> str:
-    """` · 1.64 USD a month` to stand behind a size; nothing without a price."""
+    """` · 1.64 USD a month`, to be appended to a size; nothing without a price."""
     return "" if price is None else f" · {money(size, price)}"

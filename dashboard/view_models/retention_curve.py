@@ -116,7 +116,7 @@ def curve(
 
 
 def kept_snapshots(plan: Plan, branch: str) -> int:
-    """How many of a branch's newest snapshots a plan keeps, up to the first that goes: where it is on the curve."""
+    """Return the plan's position on the curve: how many of a branch's newest snapshots it keeps in a row."""
     before = "" if branch == MAIN else f"branch:{branch}/"
     own = [
         each.keep

@@ -106,7 +106,7 @@ def lower_bound(problems: int) -> str:
 
 
 def notices_count(warnings: int, notes: int) -> str:
-    """What stands over notices that are folded away."""
+    """The heading of collapsed notices: how many there are."""
     counted = [units.plural(warnings, "warning")] if warnings else []
     counted += [units.plural(notes, "note")] if notes else []
     return ", ".join(counted)

@@ -1,5 +1,4 @@
-"""Metadata files beside a table's current one that it does not name: what is in them may need files that look unneeded
-here.
+"""Metadata files that a table's current one does not name: their snapshots may need files that look unneeded here.
 
 Invariant: what was current after the table's current metadata, or in place of it, stops a search. A version is after
 another that its log names, whatever the clocks of their writers said; two lines of versions that both go on from one

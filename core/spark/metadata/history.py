@@ -219,7 +219,7 @@ class SparkHistory(HistorySummary):
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """What building a part tells: the entries that it was built from, its checksum, and its sums."""
+    """The results of building a part: the number of entries it was built from, its checksum, and its sums."""
 
     part: int
     rows: int

@@ -1,4 +1,4 @@
-"""What lists, maps and structs of Arrow hold, in another form. Pure."""
+"""Convert the elements of Arrow's lists, maps and structs. Pure."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def _ahead(moment: dt.datetime) -> int:
 
 
 def _inflated(stored: bytes, codec: int) -> bytes:
-    """Chunks, each after three bytes of its length and whether it stands as it is."""
+    """Unpack chunks. Three bytes before each hold its length and whether it is stored uncompressed."""
     if codec == 0:
         return stored
     out, at = bytearray(), 0

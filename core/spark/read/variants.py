@@ -1,4 +1,4 @@
-"""Variants whose parts stand in columns of their own, put together again, row by row. Pure.
+"""Reassemble shredded variants, whose parts are stored in columns of their own, row by row. Pure.
 
 Invariant: the result is one variant binary with the file's dictionary, to which names that it lacks are added. What
 contradicts the format, and types that Spark has no variant of, are rejected.

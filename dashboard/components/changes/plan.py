@@ -74,7 +74,7 @@ def summary(opened: OpenedTable, plan: Plan) -> None:
 
 
 def details(opened: OpenedTable, plan: Plan, history: History) -> None:
-    """What to know before, why each version stays or goes, and every file."""
+    """Show the notes of a plan, why each version is kept or expires, and every file."""
     notes(plan)
     if len(plan.orphans):
         with st.expander(words.held_by_nothing(len(plan.orphans))):

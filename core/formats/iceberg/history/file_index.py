@@ -40,7 +40,7 @@ _SAME = ("bytes", "rows", "whole", "snapshot_id", "partition", "spec_id")
 
 
 def empty(place: TableLocation, found: Metadata) -> FileIndex:
-    """Return an index without files; its key tells what paths and partitions depend on."""
+    """Return an index without files; its key contains everything that paths and partitions depend on."""
     schemas = [[(column.id, str(column.type)) for column in schema.fields] for schema in found.schemas.values()]
     known = [place.store.location, place.prefix, schemas, list(found.specs.items())]
     key = f"iceberg {VERSION} {hashlib.sha256(json.dumps(known).encode()).hexdigest()}"

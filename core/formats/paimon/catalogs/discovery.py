@@ -58,7 +58,7 @@ def listed(location: str) -> Listing:
 
 
 def opened(location: str) -> tuple[Store, str | None]:
-    """Return where the table of this name lies, and the name if only its catalog may change it.
+    """Return the store of the table of this name, and the name if only its catalog may change it.
 
     Raises `NotFound` if the catalog does not have it, or if it is not in its directory.
     """
@@ -102,7 +102,7 @@ def why_not_here(store: Store, name: str | None, *, anew: bool) -> str | None:
 
 
 def _in_metastore(catalog: NamedCatalog, entry: hive.HiveTable) -> tuple[Store, str | None]:
-    """Return where a table lies, and its name if commits take the lock of its catalog."""
+    """Return the store of a table, and its name if commits take the lock of its catalog."""
     assert entry.location is not None
     store, is_locked = Store.named(entry.location), hive.is_locked(catalog, entry.location)
     catalog_lock.learn(store, catalog.name, partial(hive.locked, catalog, entry) if is_locked else None)

@@ -138,7 +138,7 @@ def _unlock(client: Any, number: int) -> None:
 
 
 class _LockQuestion:
-    """A question for a lock, asked in a thread. If it was given up before its answer, that thread releases the lock."""
+    """A request for a lock, sent in a thread. If it was given up before the answer, that thread releases the lock."""
 
     def __init__(self, request: Any) -> None:
         self._request, self._guard = request, threading.Lock()

@@ -51,7 +51,7 @@ def tables(catalog: NamedCatalog) -> list[tuple[str, str]]:
 
 
 def location(catalog: NamedCatalog, database: str, name: str) -> str:
-    """Return where a table lies. Raises `Corrupt` for names that no directory can have."""
+    """Return the location of a table. Raises `Corrupt` for names that no directory can have."""
     for each in (database, name):
         if not each or each in (".", "..") or "/" in each or "\0" in each:
             raise Corrupt("The catalog has a table that no directory can be named after: {name!r}.", name=each)

@@ -36,7 +36,7 @@ _SAME = ("bytes", "rows", "schema_id", "source")  # what entries of one file agr
 
 
 def empty(schema: Schema | None) -> FileIndex:
-    """Return an index without files; its key tells what paths depend on."""
+    """Return an index without files; its key contains everything that paths depend on."""
     known = None if schema is None else (
         [(field.name, field.type) for field in schema.fields if field.name in schema.partition_keys],
         schema.partition_keys, sorted(schema.options.items()),

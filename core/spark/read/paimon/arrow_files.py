@@ -168,14 +168,14 @@ def _variants(column: Any) -> Any:
 
 
 def _holds_variants(of: PaimonType) -> bool:
-    """Whether variants stand inside of its values, from which a cast would take the parts that stand apart."""
+    """Whether its values contain variants: a cast would lose the parts that are stored in columns of their own."""
     inner = (*of.args, *(field.type for field in of.fields))
     return any(each.root == "VARIANT" or _holds_variants(each) for each in inner)
 
 
 def converted(column: Any, have: PaimonType, wanted: PaimonType, micros: bool) -> Any:
-    """A value of an old type as the new one, as the engine casts it: nested rows field by field, by id, and what
-    stands in arrays and maps."""
+    """Cast values of an old type to the new one as the engine does: nested rows field by field, by id, and the elements
+    of arrays and maps."""
     if schema_evolution.same(have, wanted) and not _holds_variants(have):
         return as_stored(column, have, micros)
     to = types.arrow(wanted, micros=micros)

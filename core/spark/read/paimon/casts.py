@@ -247,7 +247,7 @@ def _of_time(digits: int, wanted: PaimonType) -> _Cast:
 
 
 def _cut(nanos: int, digits: int) -> int:
-    """With fewer digits: whole milliseconds go towards 1970, as Paimon has it, the rest goes down."""
+    """Round to fewer digits: whole milliseconds towards 1970, as Paimon does, the rest down."""
     if digits <= 3:
         unit = int(10 ** (3 - digits))
         return _towards_zero(nanos // 10**6, unit) * unit * 10**6

@@ -102,7 +102,7 @@ def _oldest(whole: Sequence[_File]) -> _File:
 
 
 def _projected(written: Schema, file: _File) -> Schema:
-    """The columns that stand in the file."""
+    """The schema reduced to the columns in the file."""
     if file["columns"] is None:
         return written
     return replace(written, fields=tuple(field for field in written.fields if field.name in file["columns"]))
@@ -186,7 +186,7 @@ def _read(store: Store, part: Schema, written: Schema, file: _File, partition: S
 
 
 def _blobs(store: Store, file: _File) -> tuple[pa.Array, Any]:
-    """Where each value of a blob file stands, and which rows it has one for."""
+    """The location of each value in a blob file, and the rows that it has a value for."""
     path = file["path"]
     source = python_files.source(store, path)
     if isinstance(source, str):

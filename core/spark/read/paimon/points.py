@@ -187,7 +187,7 @@ def adds_rows(schema: Schema, branch: str) -> bool:
 
 
 def other_branch(schema: Schema, branch: str) -> tuple[str, bool] | None:
-    """The branch whose partitions are read as well, and whether they stand before the table's own."""
+    """The branch whose partitions are read as well, and whether they take precedence over the table's own."""
     for option, is_first in (("scan.fallback-branch", False), ("scan.primary-branch", True)):
         if (name := schema.options.get(option, "").strip()) and name != branch:
             return name, is_first

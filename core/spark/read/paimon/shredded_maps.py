@@ -34,7 +34,7 @@ def is_stored(field: pa.Field) -> bool:
 
 
 def in_orc(file: Any) -> dict[str, Mapping[bytes, bytes]]:
-    """The metadata of an ORC file's columns, which stand beside them."""
+    """The metadata of an ORC file's columns, which ORC stores in the file's metadata."""
     stored = (file.metadata or {}).get(b"ARROW:schema")
     found = file.schema if stored is None else pa.ipc.read_schema(pa.py_buffer(base64.b64decode(stored)))
     return {field.name: field.metadata for field in found if field.metadata}
