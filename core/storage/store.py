@@ -226,7 +226,7 @@ class Store:
         if other := self._elsewhere(relative):
             return other[0].size(other[1])
         path = self.full(relative)
-        if (info := self._info(path)) is None:
+        if (info := self._info(path)) is None or info["type"] == "directory":  # or only a name above objects
             self._refuse_link(path)
             return None
         return None if info["size"] is None else int(info["size"])

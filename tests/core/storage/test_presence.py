@@ -45,3 +45,17 @@ def test_a_size_that_is_refused_is_no_absent_file(server: memory_s3.Server, monk
     monkeypatch.setattr(server, "answer", refusing)
     with pytest.raises(Corrupt, match="could not read this path"):
         presence.sizes(Store(f"s3://{memory_s3.BUCKET}/t"), NAMES[:20])
+
+
+@pytest.mark.parametrize("is_usable", [True, False])
+def test_the_name_above_objects_is_no_file(
+    is_usable: bool, server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store of objects answers that `f0.parquet` is a directory while an object `f0.parquet/x` exists."""
+    store = Store(f"s3://{memory_s3.BUCKET}/t")
+    if not is_usable:
+        monkeypatch.setattr(store, "many", None)
+    below = [f"data/lost{number}.parquet" for number in range(2)]
+    server.objects.update({f"t/{path}/x": b"other" for path in below})
+    assert store.size(below[0]) is None
+    assert presence.sizes(store, below) == dict.fromkeys(below)

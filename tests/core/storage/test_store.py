@@ -224,6 +224,13 @@ def test_absent_is_absent(store: Store) -> None:
     assert isinstance(store.read_many(["nothing"])["nothing"], NotFound)
 
 
+def test_a_directory_has_no_size(store: Store) -> None:
+    store.make_dirs(["above"])
+    store.create("above/file", b"12")
+    assert store.size("above") is None
+    assert store.size("above/file") == 2
+
+
 def test_links_to_directories_are_directories(store: Store, root: Path) -> None:
     """A branch or table that was moved to another disk and linked back still counts."""
     (root / "real").mkdir()
