@@ -24,6 +24,7 @@ from core.execution import recovery, replanned
 from core.execution.apply import apply
 from core.formats.paimon import format as paimon
 from core.formats.paimon.read import lagging_reads
+from core.formats.paimon.write import publish
 from core.model import codes
 from core.model.actions import (
     Change,
@@ -265,18 +266,18 @@ def snapshot_2_again(root: Path) -> None:
     (root / "snapshot/LATEST").write_bytes(b"6")
 
 
-@pytest.mark.parametrize("publish", [new_tag, new_branch, snapshot_2_again], ids=lambda each: each.__name__)
-def test_what_listings_hide_until_writers_have_settled_is_kept(publish: Callable[[Path], None], stage: Stage) -> None:
+@pytest.mark.parametrize("make", [new_tag, new_branch, snapshot_2_again], ids=lambda each: each.__name__)
+def test_what_listings_hide_until_writers_have_settled_is_kept(make: Callable[[Path], None], stage: Stage) -> None:
     """A reference to an expiring version exists when the plan is made, and no listing shows it until after the grace
     period."""
     journal, late = stage.fresh(), Late(stage.root)
-    publish(stage.root)
+    make(stage.root)
     table = lying_table(stage.root, Lies(behind=late.behind))
     with ground.while_settling(late.end):
         receipt = go(table, CHANGES["expire"], journal)
     assert ground.broken(stage.root) == []
     assert late.is_over
-    assert publish is snapshot_2_again or any(why == codes.HELD_SINCE() for _, why in receipt.kept_back)
+    assert make is snapshot_2_again or any(why == codes.HELD_SINCE() for _, why in receipt.kept_back)
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
@@ -457,6 +458,30 @@ def test_a_snapshot_that_its_neighbours_or_a_hint_name_is_known_though_never_lis
     assert path in true.references
     found = lying_table(stage.root, Lies(behind=hidden(path))).heads()
     assert found.references == true.references
+
+
+@pytest.mark.parametrize("path", ["snapshot/snapshot-5", "snapshot/snapshot-4"])
+def test_the_oldest_snapshot_that_stays_is_hinted_at_though_never_listed(path: str, stage: Stage) -> None:
+    """The hint used to be deleted or moved past it, so that the next expiry by an engine left it out."""
+    count = 6 - int(path[-1])
+    change, journal = Expire(retain_max=count, retain_min=count), stage.fresh()
+    go(lying_table(stage.root, Lies(behind=hidden(path))), change, journal)
+    assert (stage.root / path).is_file()
+    assert (stage.root / "snapshot/EARLIEST").read_text() == path[-1]
+
+
+def test_a_hint_goes_on_naming_a_newest_snapshot_that_is_never_listed(stage: Stage) -> None:
+    """Readers know the snapshot by this hint alone, unless it was deleted or cannot be found."""
+    stage.fresh()
+    hint, path = "snapshot/LATEST", "snapshot/snapshot-5"
+    store = lying_store(stage.root, Lies(behind=hidden(path)))
+    publish.repair_hint(store, hint)
+    assert store.read(hint) == b"5"
+    publish.repair_hint(store, hint, gone=[path])
+    assert store.read(hint) == b"4"
+    store.put(hint, b"7")
+    publish.repair_hint(store, hint)
+    assert store.read(hint) == b"4"
 
 
 def test_a_changelog_between_others_and_the_snapshots_is_known_though_never_listed(stage: Stage) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from core.errors import Conflict, Corrupt, NotFound, SnapscopeError
 from core.formats.paimon import layout, references
+from core.formats.paimon.read import hints
 from core.formats.paimon.types import Source
 from core.formats.paimon.write import alter as alters
 from core.formats.paimon.write import documents
@@ -23,6 +24,7 @@ from core.formats.table_format import Unknown
 from core.messages import told
 from core.model.ref_names import refuse_name
 from core.model.references import MAIN, Schema, Snapshot
+from core.storage.size_limits import HINT
 from core.storage.store import Store
 
 ATTEMPTS = 10
@@ -306,12 +308,16 @@ def publish(store: Store, path: str, content: bytes) -> bool:
 
 
 def repair_hint(store: Store, path: str, made: Sequence[str] = (), gone: Sequence[str] = ()) -> None:
-    """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left. On a full
-    disk one that matches already is enough, or none: then engines list."""
+    """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left. What it names
+    now and can be read exists, listed or not. On a full disk a hint that matches already is enough, or none: then
+    engines list."""
     directory, _, name = path.rpartition("/")
     prefix = f"{directory}/{directory.rpartition('/')[2]}-"
-    there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.union(made).difference(gone)
-    found = [each.removeprefix(prefix) for each in there if each.startswith(prefix)]
+    there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.union(made)
+    named = f"{prefix}{hints.number(store.read_many([path], HINT)[path])}"
+    if named not in there and isinstance(store.read_many([named])[named], bytes):
+        there.add(named)
+    found = [each.removeprefix(prefix) for each in there.difference(gone) if each.startswith(prefix)]
     numbers = [int(each) for each in found if each.isdecimal()]
     if numbers:
         said = str(max(numbers) if name == layout.LATEST else min(numbers)).encode()
