@@ -1,9 +1,10 @@
 """Delete the snapshots or changelogs of an expiry or of a branch, many at a time. See docs/adr/0047.
 
 Invariant: engines never read a range of snapshots with a gap. Before any snapshot is deleted, the EARLIEST hint names
-the oldest one that stays, and before each batch it is checked again. Where the hint is lost nevertheless, the snapshot
-of a tag is deleted only after all older ones: an engine that deletes a tag across a gap deletes files of every version.
-With a whole branch, the newest one is hinted at, deleted after all others, and restored before them.
+the oldest one that stays and LATEST none that goes, and before each batch both are checked again. Where EARLIEST is
+lost nevertheless, the snapshot of a tag is deleted only after all older ones: an engine that deletes a tag across a gap
+deletes files of every version. With a whole branch, the newest one is hinted at, deleted after all others, and restored
+before them.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from core.execution.delete_files import BATCH, REMOTE_DELETERS
 from core.execution.reference_effects import References
 from core.execution.stable_read import read_if_there, read_or_none
 from core.formats.paimon import layout
+from core.formats.paimon.read import hints
 from core.formats.paimon.references import tag_of
+from core.formats.paimon.write import publish
 from core.messages import told
 from core.model.effects import DeleteIfEqual, Effect, OfReference, RaiseHint
 from core.storage import presence
-from core.storage.size_limits import DOCUMENT
+from core.storage.size_limits import DOCUMENT, HINT
 from core.storage.store import Store
 
 
@@ -55,6 +58,7 @@ def delete(references: References, hint: RaiseHint, expired: Sequence[Effect]) -
     going, said = {each.path for each in deletions}, b""
     for batch in _batches(deletions, _tagged(references.store, hint)):
         said = _raised(references.store, hint, going, said)
+        _correct_latest(references.store, hint, int(said), going)
         delete_batch(references, batch)
 
 
@@ -101,6 +105,16 @@ def _raised(store: Store, hint: RaiseHint, going: Collection[str], said: bytes) 
     if now != least:
         store.put(hint.path, least)
     return least
+
+
+def _correct_latest(store: Store, hint: RaiseHint, first: int, going: Collection[str]) -> None:
+    """Have LATEST name the newest snapshot if it names one that goes or is gone, as after commits that could not write
+    it. Engines trust it once the next id is missing, and then fail or see an empty table."""
+    directory = hint.path.rpartition("/")[0]
+    path = f"{directory}/{layout.LATEST}"
+    named = hints.number(store.read_many([path], HINT)[path])
+    if named is not None and int(named) < first:
+        publish.repair_hint(store, path, [f"{directory}/{directory.rpartition('/')[2]}-{first}"], [*going])
 
 
 def _tagged(store: Store, hint: RaiseHint) -> set[int] | None:
