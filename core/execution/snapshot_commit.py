@@ -6,13 +6,14 @@ It happens once, however often it is tried. Afterwards there is a new snapshot, 
 
 from __future__ import annotations
 
+import contextlib
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.errors import Conflict, Invalid
+from core.errors import Conflict, Invalid, SnapscopeError
 from core.formats.paimon import layout, references
 from core.formats.paimon.manifests import DELETE
 from core.formats.paimon.plan import commits
@@ -20,7 +21,7 @@ from core.formats.paimon.write import commit, documents
 from core.formats.paimon.write import commit_base as newest
 from core.formats.paimon.write.commit import Stamp
 from core.formats.paimon.write.manifest_encoding import Record
-from core.formats.paimon.write.publish import Head, read_head
+from core.formats.paimon.write.publish import Head, read_head, repair_hint
 from core.messages import told
 from core.model.actions import Analyze, Change, Compact, DropPartitions, Rollback, Truncate
 from core.model.effects import CommitSnapshot
@@ -55,8 +56,10 @@ class Commit:
         return commit.landed(self.store, _KINDS[type(self.change)], self._stamp())
 
     def run(self) -> Snapshot:
-        """Commit, unless that has already happened."""
+        """Commit, unless that has already happened; then the hint may be left to write."""
         if (done := self.landed()) is not None:
+            with contextlib.suppress(SnapscopeError):  # as after any commit, engines can do without
+                repair_hint(self.store, layout.hint(self.effect.branch, layout.LATEST))
             return done
         store, change, restores = self.store, self.change, self.effect.restores
         if restores is not None and self.effect.restored_content is not None:
