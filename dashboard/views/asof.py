@@ -98,11 +98,11 @@ def _choose(point: str) -> None:
 
 
 def _asked(opened: OpenedTable, typed: str) -> int | None:
-    """Return the requested time and show how it was read. None if no time was entered, if its zone is unknown, or while
-    the input asks which of two times is meant."""
+    """Return the requested time and show how it was read. None if no time was entered, or none that can be read: the
+    line below the box says why, or asks which of two is meant."""
     try:
         _, reading = time_input.point(typed, opened.heads, opened.zone, opened.now_ms)
-    except time_input.AmbiguousTime:
+    except SnapscopeError:
         return None
     if reading is None:
         return None

@@ -67,3 +67,17 @@ def test_the_answer_is_shown_before_all_snapshots_are_read(
     assert searched == ["searching"] * 2, "both first openings said what they waited for"
     assert 0 < reads[0] < 120
     assert sum(reads[:3]) <= COMMITS + 10, "what was read is not read again"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("soon", "not a valid version"), ("2026-13-45", "not a valid time"), ("tag:none", "none"), ("99", "99")],
+)
+def test_what_cannot_be_read_is_explained_below_its_box_alone(
+    open_page: Open, tmp_path: Path, typed: str, said: str
+) -> None:
+    made = TableBuilder(tmp_path / "shop.db" / "orders")
+    made.commit([made.file()])
+    page = open_page("asof", tmp_path, table="shop.orders", point=typed)
+    assert said in page.text
+    assert words.STILL_WORKS not in page.text
