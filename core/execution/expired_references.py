@@ -24,7 +24,7 @@ from core.formats.paimon.write import publish
 from core.messages import told
 from core.model.effects import DeleteIfEqual, Effect, OfReference, RaiseHint
 from core.storage import presence
-from core.storage.size_limits import DOCUMENT, HINT
+from core.storage.size_limits import DOCUMENT
 from core.storage.store import Store
 
 
@@ -89,8 +89,8 @@ def _raised(store: Store, hint: RaiseHint, going: Collection[str], said: bytes) 
         return said
     directory = hint.path.rpartition("/")[0]
     there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.difference(going)
-    if not isinstance(first, SnapscopeError):
-        there.add(hint.first)  # a listing may be stale
+    if not isinstance(first, NotFound):
+        there.add(hint.first)  # a listing may be stale, and what cannot be read exists
     prefix = f"{directory}/{directory.rpartition('/')[2]}-"
     numbers = [each.removeprefix(prefix) for each in there if each.startswith(prefix)]
     stays = [int(each) for each in numbers if each.isdecimal()]
@@ -112,7 +112,8 @@ def _correct_latest(store: Store, hint: RaiseHint, first: int, going: Collection
     it. Engines trust it once the next id is missing, and then fail or see an empty table."""
     directory = hint.path.rpartition("/")[0]
     path = f"{directory}/{layout.LATEST}"
-    named = hints.number(store.read_many([path], HINT)[path])
+    said = presence.read_or_none(store, path)
+    named = None if said is None else hints.number(said)
     if named is not None and int(named) < first:
         publish.repair_hint(store, path, [f"{directory}/{directory.rpartition('/')[2]}-{first}"], [*going])
 

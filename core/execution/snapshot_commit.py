@@ -6,7 +6,7 @@ It happens once, however often it is tried. Afterwards there is a new snapshot, 
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -29,6 +29,7 @@ from core.model.references import Snapshot
 from core.storage.presence import read_if_there
 from core.storage.store import Store
 
+_log = logging.getLogger(__name__)
 ONCE = 1  # the commit identifier, because each user commits only once
 _KINDS: Mapping[type[Change], str] = {
     Rollback: "OVERWRITE",
@@ -56,10 +57,12 @@ class Commit:
         return commit.landed(self.store, _KINDS[type(self.change)], self._stamp())
 
     def run(self) -> Snapshot:
-        """Commit, unless that has already happened; then the hint may be left to write."""
+        """Commit, unless that has already happened; then write the hint, which may be missing."""
         if (done := self.landed()) is not None:
-            with contextlib.suppress(SnapscopeError):  # as after any commit, engines can do without
+            try:
                 repair_hint(self.store, layout.hint(self.effect.branch, layout.LATEST))
+            except (SnapscopeError, OSError) as error:  # as after any commit: engines find it by listing
+                _log.warning("Snapshot %s is committed; its hint could not be written: %s", done.id, error)
             return done
         store, change, restores = self.store, self.change, self.effect.restores
         if restores is not None and self.effect.restored_content is not None:

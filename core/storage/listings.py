@@ -49,13 +49,15 @@ def names(store: Store, directory: str, splits: Sequence[str] = ()) -> list[str]
     return [entry.name for entry in store.ls_if_there(directory, splits) if not entry.is_dir]
 
 
-def first_names(store: Store, directory: str) -> list[str]:
-    """Return some of the names of the files in a directory: those of the first page where a store shows pages, else
-    all."""
-    if store.many and (page := store.many.names_after(*2 * (_below(store.full(directory)),))):
-        below = _below(store.full(directory))
-        return [name for each in page[0] if (name := each["name"].removeprefix(below)) and "/" not in name]
-    return names(store, directory)
+def first_names(store: Store, directory: str) -> tuple[list[str], bool]:
+    """Return names of files in a directory, and whether they are all: those of the first page where a store shows pages
+    of names, else all."""
+    below = _below(store.full(directory))
+    page = store.many.names_after(below, below) if store.many else None
+    if page is None:
+        return names(store, directory), True
+    found = [name for each in page[0] if (name := each["name"].removeprefix(below)) and "/" not in name]
+    return found, page[1] and bool(found)  # what seems empty is listed
 
 
 def links(store: Store, paths: Collection[str]) -> list[str]:

@@ -92,7 +92,7 @@ def ls(path: str, shown: str) -> list[DirectoryEntry]:
 
 
 def names(path: str) -> list[str]:
-    """Return the names of the files in a directory, in any order: a tenth of what a listing takes."""
+    """Return the names of the files in a directory, in any order. Takes an eighth of the time of `ls`."""
     with os.scandir(path) as entries:
         return [each.name for each in entries if not each.is_dir()]
 

@@ -50,9 +50,10 @@ def is_table(store: Store) -> bool:
     Catalogs' names are on the first page of a long listing; the hint leads to those of Hadoop tables, which are on the
     last.
     """
-    if any(map(is_metadata, first := listings.first_names(store, DIRECTORY))):
-        return True
-    version = hinted_version(store) if first else None
+    names, are_all = listings.first_names(store, DIRECTORY)
+    if are_all or any(map(is_metadata, names)):
+        return any(map(is_metadata, names))
+    version = hinted_version(store) if names else None
     if version is not None and any(store.size(f"{DIRECTORY}/{name}") is not None for name in _spelled(version)):
         return True
     return any(map(is_metadata, listings.names(store, DIRECTORY, SPLITS)))

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from core.errors import Conflict
+from core.errors import Conflict, Corrupt
 from core.execution import expired_references, recovery, replanned
 from core.execution.apply import apply
 from core.execution.journal import REMOVED, Journal
 from core.execution.reference_effects import References
+from core.formats.paimon.write import publish
 from core.model.actions import Expire
 from core.model.effects import DeleteIfEqual, RaiseHint
+from core.storage.store import Store
 from core.table import open_table
 from tests.support import memory_s3
 from tests.support.builders import TableBuilder
@@ -178,6 +181,44 @@ def test_a_stale_hint_at_what_expires_is_corrected_first(table: TableBuilder, la
     assert seen == {left}
     assert hint.read_text() == left
     assert ground.broken(table.root) == []
+
+
+def unreadable(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on, reading the file fails."""
+    read = Store.read
+
+    def failing(self: Store, relative: str, *more: Any) -> bytes:
+        if relative == path:
+            raise Corrupt("It cannot be read now.", path=path)
+        return read(self, relative, *more)
+
+    monkeypatch.setattr(Store, "read", failing)
+
+
+def test_no_snapshot_goes_while_nobody_knows_what_latest_says(
+    table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (table.root / "snapshot/LATEST").write_text("3")
+    found = open_table(str(table.root))
+    plan = found.preview(EXPIRE, NOW)
+    unreadable("snapshot/LATEST", monkeypatch)
+    with pytest.raises(Corrupt, match="cannot be read now"):
+        apply(found, plan, settle_s=0)
+    assert numbers(table.root) == list(range(1, 10))
+
+
+def test_the_hint_does_not_pass_by_a_snapshot_that_cannot_be_read(
+    table: TableBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, first = Store(str(table.root)), f"snapshot/snapshot-{FIRST}"
+    store.put("snapshot/EARLIEST", b"1")
+    hint, ls = RaiseHint("snapshot/EARLIEST", first, b""), Store.ls
+    unreadable(first, monkeypatch)
+    monkeypatch.setattr(Store, "ls", lambda *given: [each for each in ls(*given) if each.name != f"snapshot-{FIRST}"])
+    going = {f"snapshot/snapshot-{number}" for number in range(1, FIRST)}
+    assert expired_references._raised(store, hint, going, b"") == b"8"
+    publish.repair_hint(store, "snapshot/EARLIEST", gone=[*going])
+    assert store.read("snapshot/EARLIEST") == b"8"
 
 
 def test_a_reference_of_another_writer_stops_its_batch_before_anything_of_it_is_deleted(table: TableBuilder) -> None:

@@ -47,7 +47,8 @@ def test_names_are_those_of_a_listing(tmp_path: Path) -> None:
     store = Store(str(tmp_path / "t"))
     listed = [entry.name for entry in store.ls_if_there("d") if not entry.is_dir]
     assert sorted(listings.names(store, "d")) == listed == ["file", "link", "to-nothing"]
-    assert sorted(listings.first_names(store, "d")) == listed
+    found, are_all = listings.first_names(store, "d")
+    assert (sorted(found), are_all) == (listed, True)
     assert listings.names(store, "nowhere") == []
     with pytest.raises(Corrupt):
         listings.names(store, "d/file")
@@ -155,10 +156,11 @@ def test_pages_show_what_each_listing_shows(server: memory_s3.Server, root: str,
 def test_first_names_are_those_of_one_page(server: memory_s3.Server) -> None:
     holds(server, [*(f"t/d/f{number:03}" for number in range(50)), "t/d/inner/x", "t/d0/x"])
     store = Store(f"s3://{memory_s3.BUCKET}/t")
-    assert listings.first_names(store, "d") == [f"f{number:03}" for number in range(20)]
+    assert listings.first_names(store, "d") == ([f"f{number:03}" for number in range(20)], False)
     assert len([path for _, path in server.taken() if "list-type" in path]) == 1
     assert sorted(listings.names(store, "d", ("f02", "f04"))) == [f"f{number:03}" for number in range(50)]
-    assert listings.first_names(store, "nowhere") == []
+    assert listings.first_names(store, "d/inner") == (["x"], True)
+    assert listings.first_names(store, "nowhere") == ([], False), "what seems empty is listed"
 
 
 @pytest.mark.parametrize("beside", first_fast([(), ("d010/x/y", "d020/x/y"), ("d03", "d030-/x", "d030./x", "d0300/x")]))

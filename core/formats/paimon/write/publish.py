@@ -308,14 +308,15 @@ def publish(store: Store, path: str, content: bytes) -> bool:
 
 
 def repair_hint(store: Store, path: str, made: Sequence[str] = (), gone: Sequence[str] = ()) -> None:
-    """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left. What it names
-    now and can be read exists, listed or not. On a full disk a hint that matches already is enough, or none: then
-    engines list."""
+    """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left. The snapshot
+    that it names now exists, listed or not, unless reading it says otherwise. On a full disk a hint that matches
+    already is enough, or none: then engines list."""
     directory, _, name = path.rpartition("/")
     prefix = f"{directory}/{directory.rpartition('/')[2]}-"
     there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.union(made)
-    named = f"{prefix}{hints.number(store.read_many([path], HINT)[path])}"
-    if named not in there and isinstance(store.read_many([named])[named], bytes):
+    now = hints.number(store.read_many([path], HINT)[path])
+    named = f"{prefix}{now}"
+    if now is not None and named not in there and not isinstance(store.read_many([named])[named], NotFound):
         there.add(named)
     found = [each.removeprefix(prefix) for each in there.difference(gone) if each.startswith(prefix)]
     numbers = [int(each) for each in found if each.isdecimal()]
@@ -324,7 +325,7 @@ def repair_hint(store: Store, path: str, made: Sequence[str] = (), gone: Sequenc
         try:
             store.put(path, said)
         except Corrupt:
-            if (now := store.read_many([path])[path]) != said and not isinstance(now, NotFound):
+            if (left := store.read_many([path])[path]) != said and not isinstance(left, NotFound):
                 raise
     else:
         store.delete(path)
