@@ -15,8 +15,6 @@ import json
 import os
 import platform
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from support import large_tables, ratios
+from support.steps import in_a_process
 
 TABLES = {"paimon": large_tables.paimon_table, "iceberg": large_tables.iceberg_table}
 FILES, SNAPSHOTS, TAGS = 100_000, 1_000, 50  # where they do not vary
@@ -77,27 +76,15 @@ def decoded(table: Path) -> dict[str, float]:
 STEPS: dict[str, Callable[[Path], dict[str, float]]] = {ANEW: opened, AGAIN: opened, LIMIT: decoded}
 
 
-def in_a_process(step: str, table: Path, cache: Path) -> dict[str, float]:
-    environment = {**os.environ, "SNAPSCOPE_CACHE": str(cache), "PYTHONPATH": str(Path(__file__).parent.parent)}
-    if step == ANEW:
-        environment["SNAPSCOPE_CACHE_SIZE"] = "0"
-    words = [sys.executable, __file__, "--step", step, str(table)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode:
-        raise SystemExit(f"{step} failed: {done.stderr.strip().splitlines()[-1]}")
-    found: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
-    return found
-
-
 def measured(table: Path, rounds: int, cache: Path) -> dict[str, list[float]]:
     """Return the rounds of each cost."""
     taken: dict[str, list[float]] = {name: [] for name in COLORS}
-    in_a_process(AGAIN, table, cache)  # keeps what it read
+    in_a_process(__file__, AGAIN, table, cache)  # keeps what it read
     for _ in range(rounds):
-        anew, again = in_a_process(ANEW, table, cache), in_a_process(AGAIN, table, cache)
+        anew, again = in_a_process(__file__, ANEW, table, None), in_a_process(__file__, AGAIN, table, cache)
         for name, seconds in ((ANEW, anew["open"]), (AGAIN, again["open"]), (PLAN, again[PLAN]), (COST, again[COST])):
             taken[name].append(seconds)
-        taken[LIMIT].append(in_a_process(LIMIT, table, cache)[LIMIT])
+        taken[LIMIT].append(in_a_process(__file__, LIMIT, table, None)[LIMIT])
     return taken
 
 
@@ -107,7 +94,7 @@ def draw(found: dict[str, dict[str, list[dict[str, Any]]]], path: Path, chromium
     from playwright.sync_api import sync_playwright
     from plotly.subplots import make_subplots
 
-    figure = make_subplots(1, len(SIZES), shared_yaxes=True, horizontal_spacing=0.03, x_title=None)
+    figure = make_subplots(1, len(SIZES), shared_yaxes=True, horizontal_spacing=0.03)
     for column, (axis, formats) in enumerate(found.items(), 1):
         for kind, points in formats.items():
             for name, color in COLORS.items():

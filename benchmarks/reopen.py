@@ -18,17 +18,17 @@ import platform
 import resource
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 from support import large_tables, ratios
+from support.steps import in_a_process
 
 TABLES = {"paimon": large_tables.paimon_table, "iceberg": large_tables.iceberg_table}
-STEPS = ("unchanged", "one commit", "that commit alone", "all read anew")
+ANEW = "all read anew"
+STEPS = ("unchanged", "one commit", "that commit alone", ANEW)
 HEAD = "{:8} {:18} {:>8} {:>16} {:>7} {:>10} {:>8} {:>6} {:>7}"
 
 
@@ -93,27 +93,15 @@ def run(step: str, table: Path) -> None:
     print(json.dumps(done | {"peak": (after - before) * 1024}))
 
 
-def in_a_process(step: str, table: Path, cache: Path) -> dict[str, Any]:
-    environment = {**os.environ, "SNAPSCOPE_CACHE": str(cache), "PYTHONPATH": str(Path(__file__).parent.parent)}
-    if step == "all read anew":
-        environment["SNAPSCOPE_CACHE_SIZE"] = "0"
-    words = [sys.executable, __file__, "--step", step, str(table)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode:
-        raise SystemExit(f"{step} failed: {done.stderr.strip().splitlines()[-1]}")
-    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    return found
-
-
 def measure(kind: str, table: Path, rounds: int, cache: Path) -> None:
     taken: dict[str, dict[str, list[float]]] = {step: {} for step in STEPS}
     for _ in range(rounds):
         shutil.rmtree(cache, ignore_errors=True)
-        in_a_process("unchanged", table, cache)  # reads everything, and keeps it
-        found = {"unchanged": in_a_process("unchanged", table, cache)}
+        in_a_process(__file__, "unchanged", table, cache)  # reads everything, and keeps it
+        found = {"unchanged": in_a_process(__file__, "unchanged", table, cache)}
         large_tables.publish(table)
         try:
-            found |= {step: in_a_process(step, table, cache) for step in STEPS[1:]}
+            found |= {step: in_a_process(__file__, step, table, None if step == ANEW else cache) for step in STEPS[1:]}
         finally:
             large_tables.retract(table)
         if found["one commit"]["answer"] != found["all read anew"]["answer"]:
