@@ -41,6 +41,8 @@ def draw() -> None:
         if asked_ms is not None:
             _roundings(opened, asked_ms, found)
         if picked is None or found is None:
+            if asked_ms is None:
+                _teach(opened)
             return
         point = picked.point
         _answer(opened, found, asked_ms)

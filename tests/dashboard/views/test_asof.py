@@ -81,3 +81,4 @@ def test_what_cannot_be_read_is_explained_below_its_box_alone(
     page = open_page("asof", tmp_path, table="shop.orders", point=typed)
     assert said in page.text
     assert words.STILL_WORKS not in page.text
+    assert words.ASOF_EXAMPLES in page.text
