@@ -15,7 +15,7 @@ from core import settings_file
 from core.errors import NotFound, SnapscopeError
 from core.formats import registry
 from core.formats.table_format import TableRef
-from core.messages import told
+from core.messages import message
 from core.model.codes import Fault
 from core.model.references import Problem
 from core.storage import time_limits
@@ -100,14 +100,14 @@ def _list_elsewhere(store: Store, directory: str, base: str, tables: list[TableR
             tables.append(TableRef("", directory, f"{base}/{directory}", of))
             return
     except SnapscopeError as error:
-        problems.append(_unlisted(directory, told("a directory that can be listed"), error))
+        problems.append(_unlisted(directory, message("a directory that can be listed"), error))
         return
     for name in inner:
         try:
             if of := _marked(store, f"{directory}/{name}"):
                 tables.append(TableRef(directory, name, f"{base}/{directory}/{name}", of))
         except SnapscopeError as error:
-            problems.append(_unlisted(f"{directory}/{name}", told("a directory that can be listed"), error))
+            problems.append(_unlisted(f"{directory}/{name}", message("a directory that can be listed"), error))
 
 
 def _marked(store: Store, directory: str, inner: Collection[str] | None = None) -> str | None:
@@ -130,7 +130,7 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
     try:
         entries = _answer(store, directory, lambda: store.ls(directory))
     except SnapscopeError as error:
-        problems.append(_unlisted(directory or base, told("a database directory that can be listed"), error))
+        problems.append(_unlisted(directory or base, message("a database directory that can be listed"), error))
         return
     for entry in entries:
         inner = f"{directory}/{entry.name}".lstrip("/")
@@ -138,7 +138,7 @@ def _list_database(store: Store, directory: str, base: str, tables: list[TableRe
             if entry.is_dir and (of := _answer(store, inner, partial(registry.at, store.at(inner)))):
                 tables.append(TableRef(database, entry.name, f"{location}/{entry.name}", of.capabilities.format))
         except SnapscopeError as error:
-            problems.append(_unlisted(inner, told("a table directory that can be listed"), error))
+            problems.append(_unlisted(inner, message("a table directory that can be listed"), error))
 
 
 def is_demo(location: str) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 from core.errors import Invalid
-from core.messages import told
+from core.messages import message
 
 _SIGNED = re.compile(r"""(?i)(\b(?:sig|signature|x-amz-(?:signature|credential|security-token))=)[^&\s"']+""")
 _USERS = re.compile(r"://[^\s/@:]*:(?!\d+/)[^\s@]*@")  # not a port
@@ -56,7 +56,7 @@ class Secret:
         try:
             found = Path(self._text).expanduser().read_text(encoding="utf-8").strip()
         except (OSError, ValueError) as error:
-            why: object = error.strerror if isinstance(error, OSError) else told("it is not UTF-8 text")
+            why: object = error.strerror if isinstance(error, OSError) else message("it is not UTF-8 text")
             raise Invalid(
                 "The settings file takes a credential from {file}, which cannot be read: {why}.",
                 file=self._text,

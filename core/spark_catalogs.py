@@ -14,7 +14,7 @@ from pathlib import Path
 
 from core import spark_settings
 from core.errors import SnapscopeError, Unsupported
-from core.messages import told
+from core.messages import message
 from core.units import is_true
 
 PREFIX = "spark.sql.catalog."
@@ -118,7 +118,7 @@ def unusable(name: str, why: str) -> Unsupported:
         "Spark's settings define the catalog {name}, which Snapscope cannot open: {why}",
         name=name,
         why=why,
-        remedy=told(
+        remedy=message(
             "If it is reachable otherwise, define it in the settings file (Paimon) or in pyiceberg's configuration "
             "(Iceberg)."
         ),
@@ -131,16 +131,16 @@ def _add_paimon(found: SparkCatalogs, name: str, own: Mapping[str, str], servers
         _add_warehouse(found, name, own)
         return
     if kind not in _PAIMON_KEYS:
-        found.left_out[name] = told("Snapscope does not know catalogs of the type {kind}.", kind=kind)
+        found.left_out[name] = message("Snapscope does not know catalogs of the type {kind}.", kind=kind)
         found.unasked.add(name)
         return
     if kind == "rest" and (provider := own.get("token.provider", "bear")) != "bear":
-        found.left_out[name] = told("Snapscope cannot sign its requests (token.provider={kind}).", kind=provider)
+        found.left_out[name] = message("Snapscope cannot sign its requests (token.provider={kind}).", kind=provider)
         found.unasked.add(name)
         return
     uri = own.get("uri") or (servers if kind == "hive" else "")
     if not uri:
-        found.left_out[name] = told("It has no uri.")
+        found.left_out[name] = message("It has no uri.")
         return
     said = {ours: own[theirs] for theirs, ours in _PAIMON_KEYS[kind].items() if own.get(theirs)}
     found.catalogs[name] = {"type": f"paimon-{kind}", "uri": uri, **_flagged(said)}
@@ -159,9 +159,9 @@ def _add_iceberg(found: SparkCatalogs, name: str, own: Mapping[str, str], server
     elif kind == "glue" or (kind in ("rest", "hive") and uri):
         found.iceberg[name] = {**said, "type": kind, **({"uri": uri} if uri else {})}
     elif kind in ("rest", "hive"):
-        found.left_out[name] = told("It has no uri.")
+        found.left_out[name] = message("It has no uri.")
     else:
-        found.left_out[name] = told("Snapscope does not know catalogs of the type {kind}.", kind=kind)
+        found.left_out[name] = message("Snapscope does not know catalogs of the type {kind}.", kind=kind)
 
 
 def _add_warehouse(found: SparkCatalogs, name: str, own: Mapping[str, str]) -> None:
@@ -169,7 +169,7 @@ def _add_warehouse(found: SparkCatalogs, name: str, own: Mapping[str, str]) -> N
         said = {ours: own[theirs] for theirs, ours in _STORE.items() if own.get(theirs)}
         found.warehouses[name] = {"location": place, **_flagged(said)}
     else:
-        found.left_out[name] = told("It has no warehouse.")
+        found.left_out[name] = message("It has no warehouse.")
 
 
 def _flagged(said: Mapping[str, str]) -> dict[str, str | bool]:

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from core.errors import Invalid
-from core.messages import told
+from core.messages import message
 
 N = TypeVar("N", int, float)
 
 _DURATION = re.compile(r"\s*(\d{1,15})\s*([a-zA-Zµ\u03bc]*)\s*")
-_DURATIONS = told("Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms.")
+_DURATIONS = message("Write a whole number and a unit: 7 d, 36 h, 90 min, 30 s, 500 ms.")
 _LONGEST_MS = 100_000 * 86_400_000  # 274 years: longer waits make no sense and run past the calendar
 _SIZE = re.compile(r"\s*(\d{1,18})\s*([a-zA-Z]*)\s*")
 _UNITS_BYTES: dict[str, int] = {
@@ -60,7 +60,7 @@ def asked_duration_ms(text: str) -> int:
         raise Invalid(
             "{text!r} has no unit.",
             text=text,
-            remedy=told("Write {number} d, {number} h, {number} s or {number} ms.", number=text.strip()),
+            remedy=message("Write {number} d, {number} h, {number} s or {number} ms.", number=text.strip()),
         )
     ms = parse_duration_ms(text)
     if ms > _LONGEST_MS or (ms == 0 and any(map(int, re.findall(r"\d", text)))):

@@ -11,7 +11,7 @@ import re
 from urllib.parse import unquote, urlsplit
 
 from core.errors import Invalid
-from core.messages import told
+from core.messages import message
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 _PASSWORD = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@:]*:(?!\d+/)[^@]*@")  # not a port
@@ -125,7 +125,7 @@ def host(url: str) -> str:
 
 def typed(location: str) -> str:
     """A location that a person typed: a `file:` URL as its path, any other as it is. Raises `Invalid`."""
-    remedy = told("Give a path or an fsspec URL.")
+    remedy = message("Give a path or an fsspec URL.")
     if not location.strip():
         raise Invalid("The location is blank.", remedy=remedy)
     location = typed_path(location) if location.startswith("file:") else location
@@ -135,7 +135,7 @@ def typed(location: str) -> str:
         raise Invalid(
             "The location contains a password.",
             path=_PASSWORD.sub(r"\1…@", location),
-            remedy=told("Leave it out, and give credentials in the environment or in the settings file."),
+            remedy=message("Leave it out, and give credentials in the environment or in the settings file."),
         )
     return location
 

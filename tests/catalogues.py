@@ -83,13 +83,18 @@ def counted_noun(noun: str, nouns: Sequence[object]) -> Text:
 
 
 def of_core(tree: ast.AST) -> Iterator[Text]:
-    """Return the literals that `told`, `counted`, codes, errors and report labels are made from, directly or through a
-    local name."""
+    """Return the literals that `message`, `counted`, codes, errors and report labels are made from, directly or through
+    a local name."""
     for nodes in (list(outside_functions(tree)), *(list(ast.walk(each)) for each in functions(tree))):
         named = [node for node in nodes if is_named(node)]
         for call in nodes:
             name = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
-            if not isinstance(call, ast.Call) or name not in ERRORS | LABELS | {"told", "counted", "Code", "literal"}:
+            if not isinstance(call, ast.Call) or name not in ERRORS | LABELS | {
+                "message",
+                "counted",
+                "Code",
+                "literal",
+            }:
                 continue
             if name == "counted":
                 yield from pairs(call.args[1:], named)
@@ -99,7 +104,7 @@ def of_core(tree: ast.AST) -> Iterator[Text]:
                 yield Text(*reversed(texts)) if len(texts) > 1 else Text(texts[0])
                 continue
             sentences = [*call.args, *(each.value for each in call.keywords if each.arg in NAMED)]
-            for asked in sentences if name not in ("told", "literal") else call.args:
+            for asked in sentences if name not in ("message", "literal") else call.args:
                 asked = asked.value if isinstance(asked, ast.Starred) else asked
                 for given in assigned(asked, named) if name not in ERRORS else [asked]:
                     yield from (Text(text.removeprefix("#") if name in LABELS else text) for text in literals(given))

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from core.errors import Invalid, NotFound
-from core.messages import told
+from core.messages import message
 from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Line, Snapshot
 from core.storage.size_limits import STATEMENT
@@ -248,7 +248,7 @@ def condition(text: str) -> Condition:
     if reads and not any(isinstance(each, exp.AggFunc | exp.Anonymous | exp.Any) for each in outer):
         raise Invalid(
             "This condition is true or false for each row, not for the table as a whole.",
-            remedy=told("Ask whether such rows exist: exists(select 1 from t where {own}).", own=own),
+            remedy=message("Ask whether such rows exist: exists(select 1 from t where {own}).", own=own),
         )
     seen = _compared(own)
     asked = f"(\n{own}\n) AS {TURNED}" + ("" if seen is None else f", (\n{seen}\n) AS {SEEN}")
@@ -257,7 +257,7 @@ def condition(text: str) -> Condition:
 
 _COMPARISONS = frozenset({"GT", "GTE", "LT", "LTE", "EQ", "NEQ"})
 _MORE = frozenset({"AND", "OR", "NOT", "CASE", "BETWEEN", "IN", "IS", "LIKE", "ILIKE", "RLIKE", "SELECT", "WITH"})
-_SUCH = told("Such as count(*) > 1000, max(amount) < 0 or exists(select 1 from t where amount < 0).")
+_SUCH = message("Such as count(*) > 1000, max(amount) < 0 or exists(select 1 from t where amount < 0).")
 
 
 def _plain(said: str) -> str:

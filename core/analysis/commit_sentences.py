@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from core.analysis.commit_changes import CommitSummary, Sums
 from core.analysis.usual_commits import LEAST, MOST, TIMES, Alike, Attention, Sign, Usual
-from core.messages import both, counted, joined, listed, told
+from core.messages import both, counted, joined, listed, message
 from core.units import duration, size
 
 _SHOWN = 3
@@ -24,24 +24,24 @@ def sentence(change: CommitSummary, found: Usual | None) -> str:
 
 def what(change: CommitSummary) -> str:
     """Who did what to which partitions."""
-    who, kind = change.snapshot.commit_user or told("unknown user"), _kind(change)
+    who, kind = change.snapshot.commit_user or message("unknown user"), _kind(change)
     if not change.is_known:
-        return told(
+        return message(
             "{who} ({kind}): the change is unknown, because the snapshot before it has expired or cannot be read.",
             who=who,
             kind=kind,
         )
     clauses = [*_clauses(change.sums, is_rewrite=change.is_rewrite)]
-    did = listed(clauses) if clauses else told("no data file was added or removed")
+    did = listed(clauses) if clauses else message("no data file was added or removed")
     where = _where(change)
     if clauses and where:
-        return told("{who} ({kind}): {did}, in {where}.", who=who, kind=kind, did=did, where=where)
-    return told("{who} ({kind}): {did}.", who=who, kind=kind, did=did)
+        return message("{who} ({kind}): {did}, in {where}.", who=who, kind=kind, did=did, where=where)
+    return message("{who} ({kind}): {did}.", who=who, kind=kind, did=did)
 
 
 def _clauses(sums: Sums, *, is_rewrite: bool) -> Iterator[str]:
     if is_rewrite and sums.added_files and sums.removed_files:
-        yield told(
+        yield message(
             "rewrote {old} ({before}) into {new} ({after})",
             old=_files(sums.removed_files),
             before=size(sums.removed_bytes),
@@ -51,10 +51,10 @@ def _clauses(sums: Sums, *, is_rewrite: bool) -> Iterator[str]:
         return
     if sums.added_files:
         files, rows = _files(sums.added_files), _rows(sums.added_rows)
-        yield told("added {rows} in {files} ({bytes})", rows=rows, files=files, bytes=size(sums.added_bytes))
+        yield message("added {rows} in {files} ({bytes})", rows=rows, files=files, bytes=size(sums.added_bytes))
     if sums.removed_files:
         files, rows = _files(sums.removed_files), _rows(sums.removed_rows)
-        yield told("removed {rows} in {files} ({bytes})", rows=rows, files=files, bytes=size(sums.removed_bytes))
+        yield message("removed {rows} in {files} ({bytes})", rows=rows, files=files, bytes=size(sums.removed_bytes))
     if sums.added_deletes:
         yield counted(sums.added_deletes, "added {count} delete file", "added {count} delete files")
 
@@ -76,16 +76,16 @@ def _where(change: CommitSummary) -> str | None:
 def _names(names: Sequence[str]) -> str:
     if len(names) <= _SHOWN:
         return ", ".join(names)
-    return told("{names} and {number} more partitions", names=", ".join(names[:2]), number=f"{len(names) - 2:,}")
+    return message("{names} and {number} more partitions", names=", ".join(names[:2]), number=f"{len(names) - 2:,}")
 
 
 _KINDS = {
-    "append": told("append"),
-    "overwrite": told("overwrite"),
-    "compact": told("compaction"),
-    "analyze": told("statistics only"),
-    "delete": told("delete"),
-    "replace": told("rewrite"),
+    "append": message("append"),
+    "overwrite": message("overwrite"),
+    "compact": message("compaction"),
+    "analyze": message("statistics only"),
+    "delete": message("delete"),
+    "replace": message("rewrite"),
 }
 
 
@@ -109,10 +109,10 @@ def usual_sentence(change: CommitSummary, found: Usual) -> str:
             least=LEAST,
         )
     verdict = "Larger than usual" if found.is_larger else "Smaller than usual" if found.is_smaller else "Usual"
-    return told(
+    return message(
         "{verdict}: the median of the {number} earlier commits of kind {kind} {alike} is {median}, "
         "typically ± {spread}.",
-        verdict=told(verdict),
+        verdict=message(verdict),
         number=found.number,
         kind=kind,
         alike=_ALIKE[found.alike],
@@ -122,15 +122,15 @@ def usual_sentence(change: CommitSummary, found: Usual) -> str:
 
 
 _ALIKE = {
-    Alike.WEEKDAY: told("at this weekday and hour"),
-    Alike.TIME: told("at this time of day"),
-    Alike.ANY: told("at any time"),
+    Alike.WEEKDAY: message("at this weekday and hour"),
+    Alike.TIME: message("at this time of day"),
+    Alike.ANY: message("at any time"),
 }
 
 
 def rule() -> str:
     """The rule by which a commit counts as usual, as a sentence."""
-    return told(
+    return message(
         "A commit is compared with the last {most} earlier commits of its kind on the branch, at the same weekday and "
         "hour (UTC); where fewer than {least} are known, at the same time of day; else at any time. It is unusual if "
         "it moved more than {times:g} times the median of their rows, or less than 1/{times:g} of it, and lies further "
@@ -144,12 +144,12 @@ def rule() -> str:
 def attention_sentence(found: Attention) -> str:
     """Why a commit, or that none came, needs attention."""
     change, sums = found.change, found.change.sums
-    id, who = change.snapshot.id, change.snapshot.commit_user or told("unknown user")
+    id, who = change.snapshot.id, change.snapshot.commit_user or message("unknown user")
     if found.sign is Sign.LARGER and found.usual is not None:
         moved, times = _rows(found.usual.rows), found.usual.rows / max(found.usual.median, 1)
         median = _rows(found.usual.median)
         if not sums.removed_rows:
-            return told(
+            return message(
                 "Snapshot {id} by {who} added {rows}, {times:.1f} times the usual {median}.",
                 id=id,
                 who=who,
@@ -157,7 +157,7 @@ def attention_sentence(found: Attention) -> str:
                 times=times,
                 median=median,
             )
-        return told(
+        return message(
             "Snapshot {id} by {who} added and removed {rows}, {times:.1f} times the usual {median}.",
             id=id,
             who=who,
@@ -167,10 +167,10 @@ def attention_sentence(found: Attention) -> str:
         )
     if found.sign is Sign.VANISHED:
         gone = _names(change.vanished)
-        return told("Snapshot {id} by {who} removed every file of {partitions}.", id=id, who=who, partitions=gone)
+        return message("Snapshot {id} by {who} removed every file of {partitions}.", id=id, who=who, partitions=gone)
     if found.sign is Sign.DELETED:
         lost = sums.removed_rows - sums.added_rows
-        return told(
+        return message(
             "Snapshot {id} by {who} removed {percent} % of the rows ({rows}).",
             id=id,
             who=who,
@@ -178,8 +178,8 @@ def attention_sentence(found: Attention) -> str:
             rows=_rows(lost),
         )
     if found.sign is Sign.SCHEMA:
-        return told("Snapshot {id} by {who}: {changes}.", id=id, who=who, changes=joined(change.schema))
-    return told(
+        return message("Snapshot {id} by {who}: {changes}.", id=id, who=who, changes=joined(change.schema))
+    return message(
         "No load for {silent}: the longest pause between the last loads was {longest}.",
         silent=_whole(found.silent_ms),
         longest=_whole(found.longest_ms),

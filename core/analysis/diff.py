@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.messages import counted, told
+from core.messages import counted, message
 from core.model.history import History
 from core.model.intervals import Intervals, Ints, Mask, maximal
 from core.model.lineage import ancestors, apart, members
@@ -266,7 +266,7 @@ def deletes(found: Diff) -> str | None:
     if not any(sides):
         return None
     came, went = (counted(count, "{count} delete file", "{count} delete files") for count in sides)
-    return told(
+    return message(
         "{came} added, {went} removed. The rows they delete are not part of these sums, which "
         "count rows in data files; a row comparison includes them.",
         came=came,
@@ -279,18 +279,18 @@ def schema_changes(a: Schema, b: Schema) -> tuple[str, ...]:
     old, new = ({column.id: column for column in schema.fields} for schema in (a, b))
     added = (column for key, column in new.items() if key not in old)
     dropped = (column for key, column in old.items() if key not in new)
-    changes = [told("added column {name} {type}", name=each.name, type=_type(each)) for each in added]
-    changes += [told("dropped column {name} {type}", name=each.name, type=_type(each)) for each in dropped]
+    changes = [message("added column {name} {type}", name=each.name, type=_type(each)) for each in added]
+    changes += [message("dropped column {name} {type}", name=each.name, type=_type(each)) for each in dropped]
     for key in (key for key in old if key in new):
         before, after = old[key], new[key]
         if before.name != after.name:
-            changes.append(told("renamed column {name} to {new}", name=before.name, new=after.name))
+            changes.append(message("renamed column {name} to {new}", name=before.name, new=after.name))
         if before.type != after.type:
             types = {"before": _type(before), "after": _type(after)}
-            changes.append(told("changed type of {name} from {before} to {after}", name=after.name, **types))
+            changes.append(message("changed type of {name} from {before} to {after}", name=after.name, **types))
     shared = [key for key in old if key in new]
     if shared != [key for key in new if key in old]:
-        changes.append(told("reordered columns"))
+        changes.append(message("reordered columns"))
     return tuple(changes)
 
 
@@ -316,11 +316,11 @@ def option_changes(a: Schema, b: Schema) -> tuple[str, ...]:
         before, after = a.options.get(key), b.options.get(key)
         if before != after:
             changes.append(
-                told("set {key} to {after}", key=key, after=after)
+                message("set {key} to {after}", key=key, after=after)
                 if before is None
-                else told("removed {key} (was {before})", key=key, before=before)
+                else message("removed {key} (was {before})", key=key, before=before)
                 if after is None
-                else told("changed {key} from {before} to {after}", key=key, before=before, after=after)
+                else message("changed {key} from {before} to {after}", key=key, before=before, after=after)
             )
     return tuple(changes)
 

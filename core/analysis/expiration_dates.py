@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from core.formats import registry
-from core.messages import told
+from core.messages import message
 from core.model.expiry import Expiry
 from core.model.history import History, HistorySummary
 from core.model.intervals import Mask
@@ -102,20 +102,20 @@ def life(history: History, path: str, now_ms: int) -> Life | None:
     dates = expiries(history.heads, now_ms)
     holders = history.holders_of(path)
     last, longest, ends = None, (-1, 0.0, 0), None
-    words = told(
+    words = message(
         "no snapshot or tag holds it" if history.incomplete else "no snapshot or tag holds it: it is an orphan"
     )
     for place, holder in enumerate(holders):
         expiry = dates.get(holder.point)
         if (lasts := lasting(holder, expiry, place)) > longest:
             last, longest, ends = holder.point, lasts, expiry.not_before_ms if expiry else None
-            what = told("an unreadable snapshot or tag") if holder.snapshot is None else holder.point
-            tells = expiry.words if expiry else told("no rule expires it automatically")
+            what = message("an unreadable snapshot or tag") if holder.snapshot is None else holder.point
+            tells = expiry.words if expiry else message("no rule expires it automatically")
             if holder.kind is HolderKind.CHANGELOG:
-                tells = told("when its long-lived changelog expires")
-            words = told("last holder: {what}, {tells}", what=what, tells=tells)
+                tells = message("when its long-lived changelog expires")
+            words = message("last holder: {what}, {tells}", what=what, tells=tells)
     if history.incomplete:
-        words = told(
+        words = message(
             ("{words} (as far as can be read: some snapshots or tags cannot be read, and may hold it too)"), words=words
         )
     return Life(path, kind, size, tuple(holder.point for holder in holders), last, ends, words)

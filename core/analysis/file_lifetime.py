@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from core.analysis.expiration_dates import Life, expiries, lasting, life
 from core.errors import NotFound
-from core.messages import told
+from core.messages import message
 from core.model.expiry import Expiry
 from core.model.history import History
 from core.model.intervals import Mask
@@ -90,7 +90,7 @@ def find(history: History, text: str, relative: Callable[[str], str] = str) -> s
             ending=len(ending),
             text=text,
             path=history.heads.location,
-            remedy=told("Give its path, such as {ending}.", ending=ending[0]),
+            remedy=message("Give its path, such as {ending}.", ending=ending[0]),
         )
     raise NotFound(
         "No readable snapshot or tag of this table refers to {text!r}.",
@@ -106,7 +106,7 @@ def lifetime(history: History, path: str, now_ms: int) -> FileLifetime:
     found = life(history, path, now_ms)
     if found is None:
         raise NotFound(
-            told("No readable snapshot or tag of this table refers to {path!r}.", path=path),
+            message("No readable snapshot or tag of this table refers to {path!r}.", path=path),
             path=history.heads.location,
         )
     row = pc.index(history.objects["path"], path).as_py()

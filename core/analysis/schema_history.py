@@ -16,13 +16,13 @@ import pyarrow.compute as pc
 from core.analysis.diff import spelled
 from core.formats import registry
 from core.formats.table_format import TableFormat
-from core.messages import counted, told
+from core.messages import counted, message
 from core.model.history import History
 from core.model.references import Conversion, Field, Heads, HolderKind, Line, Schema, Snapshot, literal
 
 Key = tuple[int, ...]  # field ids, from the column down to a field inside it
 NOT_NULL = " NOT NULL"
-REORDERED = told(
+REORDERED = message(
     "Columns were moved: `SELECT *` returns them in another order; files and queries by name are the same."
 )
 
@@ -266,17 +266,21 @@ class _Judge:
     def _added(self, number: int, key: Key, name: str) -> ColumnChange:
         new = self.versions[number].columns[key]
         value = "NULL" if new.initial_default is None else new.initial_default
-        meaning: list[str] = [told("Rows of older files have {value} in `{name}`.", value=value, name=name)]
+        meaning: list[str] = [message("Rows of older files have {value} in `{name}`.", value=value, name=name)]
         if any(full_name(each.columns, own) == name for each in self.versions[:number] for own in each.columns):
-            meaning.append(told("It is a new column: the values of the dropped `{name}` do not come back.", name=name))
+            meaning.append(
+                message("It is a new column: the values of the dropped `{name}` do not come back.", name=name)
+            )
         if new.write_default is not None and new.write_default != new.initial_default:
-            meaning.append(told("New rows that leave it out get {value}.", value=new.write_default))
+            meaning.append(message("New rows that leave it out get {value}.", value=new.write_default))
         return ColumnChange(ChangeKind.ADDED, name, None, spelled(new.type), (*meaning, *self._older_files(number)))
 
     def _dropped(self, number: int, key: Key, name: str) -> ColumnChange:
         old = self.versions[number - 1].columns[key]
         meaning: list[str] = [
-            told("Readers no longer see `{name}`. Its values stay in older files until those are rewritten.", name=name)
+            message(
+                "Readers no longer see `{name}`. Its values stay in older files until those are rewritten.", name=name
+            )
         ]
         if self.written is not None:
             files = self._files(each for each in self.versions[:number] if key in each.columns)
@@ -296,7 +300,7 @@ class _Judge:
     def _renamed(self, number: int, key: Key, name: str) -> ColumnChange:
         old = self.versions[number - 1].columns[key].name
         meaning: list[str] = [
-            told(
+            message(
                 "Only the name changed: files are matched by field id, so no value is lost. Queries must say `{name}`.",
                 name=name,
             )
@@ -349,38 +353,38 @@ class _Judge:
 def _conversion(of: Conversion, before: str, after: str) -> str:
     match of:
         case Conversion.EXACT:
-            return told("Values of older files become {after} when they are read, without loss.", after=after)
+            return message("Values of older files become {after} when they are read, without loss.", after=after)
         case Conversion.CAST:
-            return told(
+            return message(
                 "Values of older files are cast to {after} when they are read: digits may be lost, and a value that "
                 "does not fit may change or stop the query.",
                 after=after,
             )
         case Conversion.NONE:
-            return told(
+            return message(
                 "The format does not convert {before} to {after}: queries over older files fail or answer wrongly.",
                 before=before,
                 after=after,
             )
         case _:
-            return told("How older files are read as {after} is not known.", after=after)
+            return message("How older files are read as {after} is not known.", after=after)
 
 
 def _small_changes(name: str, old: Field, new: Field) -> Iterator[ColumnChange]:
     """Changes that leave the values of older files as they are."""
     if _is_required(new.type) and not _is_required(old.type):
-        meaning = told(
+        meaning = message(
             "Writers must fill `{name}` from then on. Rows of older files were not checked and may have NULL.",
             name=name,
         )
         yield ColumnChange(ChangeKind.REQUIRED, name, None, None, (meaning,))
     if _is_required(old.type) and not _is_required(new.type):
-        meaning = told("New rows may have NULL in `{name}`; existing rows are not changed.", name=name)
+        meaning = message("New rows may have NULL in `{name}`; existing rows are not changed.", name=name)
         yield ColumnChange(ChangeKind.OPTIONAL, name, None, None, (meaning,))
     if old.write_default != new.write_default:
         value = "NULL" if new.write_default is None else new.write_default
-        meaning = told("New rows that leave it out get {value}; existing rows are not changed.", value=value)
+        meaning = message("New rows that leave it out get {value}; existing rows are not changed.", value=value)
         yield ColumnChange(ChangeKind.DEFAULT, name, old.write_default, new.write_default, (meaning,))
     if (old.description or "") != (new.description or ""):
-        meaning = told("Only the comment changed: values and queries are not affected.")
+        meaning = message("Only the comment changed: values and queries are not affected.")
         yield ColumnChange(ChangeKind.COMMENT, name, old.description, new.description, (meaning,))

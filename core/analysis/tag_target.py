@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.errors import Corrupt, Invalid, NotFound
-from core.messages import both, told
+from core.messages import both, message
 from core.model.references import MAIN, Heads, Line, Snapshot
 from core.model.time_travel import AsOf, in_words
 from core.table import resolve
@@ -35,16 +35,16 @@ class TagTarget:
     def sentences(self) -> list[str]:
         """Both answers, to be shown before anything is tagged."""
         here = self.travel
-        answer = told("nothing") if here is None else told("snapshot {id}", id=here.snapshot.id)
+        answer = message("nothing") if here is None else message("snapshot {id}", id=here.snapshot.id)
         found: list[str] = [
-            told("The tag will point to snapshot {id}: {rule}", id=self.snapshot.id, rule=self.rule),
-            told("Time travel to that time finds {answer}.", answer=answer),
+            message("The tag will point to snapshot {id}: {rule}", id=self.snapshot.id, rule=self.rule),
+            message("Time travel to that time finds {answer}.", answer=answer),
         ]
         if here is not None:
             found[-1] = both(found[-1], here.rule)
         if self.engine != self.snapshot.id:
-            own = told("finds nothing") if self.engine is None else told("finds {engine}", engine=self.engine)
-            note = told("Paimon's own search {own}: it stops at equal or out-of-order commit times.", own=own)
+            own = message("finds nothing") if self.engine is None else message("finds {engine}", engine=self.engine)
+            note = message("Paimon's own search {own}: it stops at equal or out-of-order commit times.", own=own)
             found.append(self.engine_note or note)
         return found
 
@@ -77,7 +77,7 @@ def tag_target(
             line,
             lambda each: each.watermark,
             watermark,
-            told("a watermark of {watermark}", watermark=watermark),
+            message("a watermark of {watermark}", watermark=watermark),
             "watermark",
         )
     assert time_ms is not None
@@ -99,18 +99,18 @@ def _of(
     if found is None:
         last = max((own for each in line.snapshots if (own := value(each)) is not None), default=None)
         newest = (
-            told("There are no watermarks.")
+            message("There are no watermarks.")
             if last is None
-            else told("The newest is {value}.", value=in_words(last) if kind == "time" else last)
+            else message("The newest is {value}.", value=in_words(last) if kind == "time" else last)
         )
         raise NotFound(
             "No snapshot or tag was committed at or after {words}.",
             words=words,
-            remedy=both(newest, told("Give a snapshot id instead.")),
+            remedy=both(newest, message("Give a snapshot id instead.")),
         )
-    rule = told("the first at or after {words}.", words=words)
+    rule = message("the first at or after {words}.", words=words)
     if tag:
-        rule = told("the first at or after {words}; it has expired and is kept by tag {tag}.", words=words, tag=tag)
+        rule = message("the first at or after {words}; it has expired and is kept by tag {tag}.", words=words, tag=tag)
     try:
         travel = resolve(heads, f"{kind}:{wanted}", line.branch)
     except NotFound:

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.catalog import DEMO_MARKER, Warehouse
 from core.errors import Corrupt
-from core.messages import Told, told
+from core.messages import Message, message
 from core.storage.store import Store
 
 Json = dict[str, Any]
@@ -26,27 +26,27 @@ class Story:
 
     table: str
     point: str
-    question: Told
-    clicks: tuple[Told, ...]
-    answer: Told
+    question: Message
+    clicks: tuple[Message, ...]
+    answer: Message
 
 
 def _in_cents(values: Mapping[str, str | int]) -> Story:
     return Story(
         "sales.orders",
         str(values["bad"]),
-        told(
+        message(
             "The report of Wednesday {wednesday} showed a hundred times the revenue of Tuesday "
             "{tuesday}. What was in the table then, and who changed it?",
             **values,
         ),
         (
-            told("Timeline: click snapshot {bad}, the load of Wednesday morning.", **values),
-            told("Query at snapshot {bad}: `select sum(amount) from t where dt = '{tuesday}'`.", **values),
-            told("Timeline: click snapshot {fix}, the Overwrite by the user repair, two days later.", **values),
-            told("Diff with previous: all files of dt={tuesday} were replaced, nothing else.", **values),
+            message("Timeline: click snapshot {bad}, the load of Wednesday morning.", **values),
+            message("Query at snapshot {bad}: `select sum(amount) from t where dt = '{tuesday}'`.", **values),
+            message("Timeline: click snapshot {fix}, the Overwrite by the user repair, two days later.", **values),
+            message("Diff with previous: all files of dt={tuesday} were replaced, nothing else.", **values),
         ),
-        told("Snapshot {bad} loaded that day in cents; snapshot {fix} replaced it two days later.", **values),
+        message("Snapshot {bad} loaded that day in cents; snapshot {fix} replaced it two days later.", **values),
     )
 
 
@@ -54,17 +54,17 @@ def _twice(values: Mapping[str, str | int]) -> Story:
     return Story(
         "events.clicks",
         str(values["again"]),
-        told("Why does {day} have about twice the clicks of the days around it?", **values),
+        message("Why does {day} have about twice the clicks of the days around it?", **values),
         (
-            told("Timeline: two commits follow each other within two hours, {first} and {again}.", **values),
-            told("Diff {first} to {again}: the same number of rows again, into the same days.", **values),
-            told(
+            message("Timeline: two commits follow each other within two hours, {first} and {again}.", **values),
+            message("Diff {first} to {again}: the same number of rows again, into the same days.", **values),
+            message(
                 "Query at snapshot {first}: `select count(*), count(distinct event_id) from t where dt = '{day}'`.",
                 **values,
             ),
-            told("Query at snapshot {again}: the count doubled, the distinct ids did not.", **values),
+            message("Query at snapshot {again}: the count doubled, the distinct ids did not.", **values),
         ),
-        told("Snapshot {again} is a retry of {first}, which had succeeded already.", **values),
+        message("Snapshot {again} is a retry of {first}, which had succeeded already.", **values),
     )
 
 
@@ -72,14 +72,14 @@ def _dropped(values: Mapping[str, str | int]) -> Story:
     return Story(
         "crm.customers",
         str(values["lost"]),
-        told("Where did the customers of the region {region} go?", **values),
+        message("Where did the customers of the region {region} go?", **values),
         (
-            told("Timeline: the rows fall at snapshot {lost}; click it.", **values),
-            told("Diff with previous: every file of region={region} was removed, none was added.", **values),
-            told("As of: the snapshot just before is {before}; tag {tag} has them too.", **values),
-            told("Query at snapshot {before}: `select count(*) from t where region = '{region}'`.", **values),
+            message("Timeline: the rows fall at snapshot {lost}; click it.", **values),
+            message("Diff with previous: every file of region={region} was removed, none was added.", **values),
+            message("As of: the snapshot just before is {before}; tag {tag} has them too.", **values),
+            message("Query at snapshot {before}: `select count(*) from t where region = '{region}'`.", **values),
         ),
-        told(
+        message(
             "Snapshot {lost}, by cleanup-job, dropped the partition; later loads brought only new customers.", **values
         ),
     )
@@ -89,23 +89,23 @@ def _rolled_back(values: Mapping[str, str | int]) -> Story:
     return Story(
         "sales.orders_iceberg",
         f"time:{values['during']}T16:00:00Z",
-        told(
+        message(
             "On {during} from about 15:45 to 16:30 UTC reports missed most of the year. What did readers see, and "
             "where are those rows now?",
             **values,
         ),
         (
-            told(
+            message(
                 "Timeline: main leads to a delete and is back within the hour; the delete is marked as rolled back.",
                 **values,
             ),
-            told("As of {during} 16:00 UTC: the snapshot of the delete, because main pointed there then.", **values),
-            told(
+            message("As of {during} 16:00 UTC: the snapshot of the delete, because main pointed there then.", **values),
+            message(
                 "Diff with previous: every file of the days before {old} was removed, none was added; "
                 "the snapshot after the rollback has them all.",
                 **values,
             ),
-            told(
+            message(
                 (
                     "Retention: the rolled-back snapshot expires {days} days after its commit, and reclaims "
                     "only metadata."
@@ -113,7 +113,7 @@ def _rolled_back(values: Mapping[str, str | int]) -> Story:
                 **values,
             ),
         ),
-        told("cleanup-job deleted the days before {old}; main was rolled back 50 minutes later.", **values),
+        message("cleanup-job deleted the days before {old}; main was rolled back 50 minutes later.", **values),
     )
 
 

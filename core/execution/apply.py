@@ -24,7 +24,7 @@ from core.execution.metadata_swap import format_of
 from core.execution.table_lock import carried_out, locked
 from core.formats.paimon.write.commit_base import refuse_unlocked
 from core.formats.paimon.write.publish import read_head
-from core.messages import counted, joined, sentences, told
+from core.messages import counted, joined, message, sentences
 from core.model.effects import (
     CommitSnapshot,
     DeleteIfEqual,
@@ -156,11 +156,11 @@ def refuse_unfinished(table: Table, journal: Journal) -> None:
             id=unfinished.id,
             change_kind=unfinished.change_kind,
             state=unfinished.state,
-            remedy=told(
+            remedy=message(
                 "Resume it: {resume}. Or undo it: {undo}.", resume=resume, undo=recovery.how_to_undo(unfinished)
             )
             if unfinished.can_undo
-            else told("Resume it first: {resume}.", resume=resume),
+            else message("Resume it first: {resume}.", resume=resume),
             code=ErrorCode.UNFINISHED_RUN,
         )
 
@@ -171,14 +171,14 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
         found = heads.references.get(path)
         if found is None:
             raise Conflict(
-                told("{path} was deleted after this plan was made; nothing was changed.", path=path),
+                message("{path} was deleted after this plan was made; nothing was changed.", path=path),
                 path=path,
                 remedy="Make a new plan.",
                 code=ErrorCode.PLAN_OUTDATED,
             )
         if found != content:
             raise Conflict(
-                told("{path} was rewritten after this plan was made; nothing was changed.", path=path),
+                message("{path} was rewritten after this plan was made; nothing was changed.", path=path),
                 path=path,
                 remedy="Make a new plan.",
                 code=ErrorCode.PLAN_OUTDATED,

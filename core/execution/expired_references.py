@@ -21,7 +21,7 @@ from core.formats.paimon import layout
 from core.formats.paimon.read import hints
 from core.formats.paimon.references import tag_of
 from core.formats.paimon.write import publish
-from core.messages import told
+from core.messages import message
 from core.model.effects import DeleteIfEqual, Effect, OfReference, RaiseHint
 from core.storage import presence
 from core.storage.size_limits import DOCUMENT
@@ -96,7 +96,7 @@ def _raised(store: Store, hint: RaiseHint, going: Collection[str], said: bytes) 
     stays = [int(each) for each in numbers if each.isdecimal()]
     if not stays:
         raise Conflict(
-            told("{path} no longer exists, and nothing newer does; nothing more was deleted.", path=hint.first),
+            message("{path} no longer exists, and nothing newer does; nothing more was deleted.", path=hint.first),
             path=hint.first,
             remedy="Make a new plan.",
             code=ErrorCode.PLAN_OUTDATED,

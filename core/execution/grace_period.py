@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from core.errors import Invalid
-from core.messages import told
+from core.messages import message
 
 SETTLE_S = 30.0
 MOST_SETTLE_S = 86_400.0
@@ -19,7 +19,7 @@ def refuse_settle(settle_s: float) -> None:
         raise Invalid(
             "{settle_s} seconds is not a valid time to wait for writers; nothing was changed.",
             settle_s=settle_s,
-            remedy=told("Wait from 0 to {most_settle_s:,.0f} seconds.", most_settle_s=MOST_SETTLE_S),
+            remedy=message("Wait from 0 to {most_settle_s:,.0f} seconds.", most_settle_s=MOST_SETTLE_S),
         )
 
 

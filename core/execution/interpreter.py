@@ -31,7 +31,7 @@ from core.execution.reference_effects import Lost, References
 from core.execution.snapshot_commit import Commit
 from core.execution.stable_read import read_stable_references
 from core.formats.table_format import Unknown
-from core.messages import Reason, both, counted, told
+from core.messages import Reason, both, counted, message
 from core.model import codes
 from core.model.actions import Change, CleanOrphans
 from core.model.effects import (
@@ -101,7 +101,7 @@ class Task:
         """Run everything from the first effect to the receipt."""
         references = self._references()
         try:
-            self._refuse_taken_over(told("Nothing more was changed."))
+            self._refuse_taken_over(message("Nothing more was changed."))
             self.has_begun = True
             self._change(references)
         except BaseException as error:
@@ -120,7 +120,7 @@ class Task:
             work = Work(self.run, self.fingerprint, self.removes, self.frees, self.is_first, self.allowed, problems,
                         self.is_swept, isinstance(self.change, CleanOrphans))  # fmt: skip
             gone = [*self.earlier, *deleted]
-            begins = functools.partial(self._refuse_taken_over, told("No further file was deleted."))
+            begins = functools.partial(self._refuse_taken_over, message("No further file was deleted."))
             return delete_files.sweep(
                 self.table, work, self.journal, created, gone, how.progress, how.cancelled, begins
             )
@@ -140,7 +140,7 @@ class Task:
             return metadata_swap.take_back(self.table, swap, self._refuse_swept, lambda: begins(()))
         references = References(self.table, self.run, self.effects, is_first=True)
         left = self._to_undo(references)
-        self._refuse_taken_over(told("Nothing was undone."))
+        self._refuse_taken_over(message("Nothing was undone."))
         begins([each.path for each, _ in left])
         deleted_branches.clear_temporary(references)
         restored = deleted_branches.restore_first(references, left)
@@ -331,12 +331,12 @@ class Task:
     def _refuse_taken_over(self, outcome: str) -> None:
         """Raise if a catalog has taken the table over since it was last asked. `outcome`: if the run stays open."""
         if self._is_untouched:
-            taken_over.refuse(self.table, told("Nothing was changed."))
+            taken_over.refuse(self.table, message("Nothing was changed."))
         else:
             taken_over.refuse(self.table, outcome, self.run)
 
     def _refuse_commit(self) -> None:
-        taken_over.refuse(self.table, told("Nothing was committed."), None if self.is_first else self.run)
+        taken_over.refuse(self.table, message("Nothing was committed."), None if self.is_first else self.run)
 
     # ends -----------------------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from typing import Any
 from core.credentials import masked
 from core.errors import Corrupt, NotFound, SnapscopeError
 from core.execution.journal_watch import BUSY, STARTED_BY, Watch, append, digests, hash_of, unknown_in, write_ahead
-from core.messages import told
+from core.messages import message
 from core.model.actions import KINDS, Change
 from core.paths import JOURNAL, private_file, state_dir, user_name
 from core.safe_text import harmless
@@ -89,7 +89,7 @@ class Run:
         """The action as requested. Raises `Corrupt` if this version does not know it."""
         given = self.plan["change"]
         if (unknown := unknown_in(self.change_kind, KINDS.get(self.change_kind), given)) is not None:
-            said = told("Run {run} is a change that this version of Snapscope does not know: {change}.",
+            said = message("Run {run} is a change that this version of Snapscope does not know: {change}.",
                         run=self.id, change=unknown)  # fmt: skip
             raise Corrupt(said, path=self.table, remedy=STARTED_BY)
         kept: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in given.items()}
@@ -137,7 +137,7 @@ class Journal:
                 self._watch.refuse_another(run)
                 self._watch.see(connection, run)
         except FileNotFoundError as error:
-            raise self._watch.lost(run, told("it no longer exists")) from error
+            raise self._watch.lost(run, message("it no longer exists")) from error
         except (sqlite3.DatabaseError, OSError) as error:
             if _code(error) in BUSY or self._is_full(error):
                 raise self._unusable(error, run) from error

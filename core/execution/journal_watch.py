@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import Corrupt
-from core.messages import Told, told
+from core.messages import Message, message
 
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _AGAIN_S = 0.01
 ON_SPARK = "on_spark"  # in a run's document, if Spark read the metadata: it may not fit into one process
 
 
-STARTED_BY = told("Resume or undo it with the version that started it.")
+STARTED_BY = message("Resume or undo it with the version that started it.")
 
 
 def resuming(run: str, *, on_spark: bool) -> str:
@@ -38,15 +38,15 @@ def undoing(run: str, *, on_spark: bool) -> str:
     return f"snapscope undo {run}{' --on-spark' if on_spark else ''}"
 
 
-def going_on(run: str, *, on_spark: bool, can_undo: bool) -> Told:
+def going_on(run: str, *, on_spark: bool, can_undo: bool) -> Message:
     """Say that a run is unfinished, and how to end it."""
     resume = resuming(run, on_spark=on_spark)
     if can_undo:
-        return told(
+        return message(
             "Run {run} is unfinished. Resume it: {resume}. Or undo it: {undo}.",
             run=run, resume=resume, undo=undoing(run, on_spark=on_spark),
         )  # fmt: skip
-    return told("Run {run} is unfinished. Resume it: {resume}.", run=run, resume=resume)
+    return message("Run {run} is unfinished. Resume it: {resume}.", run=run, resume=resume)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +79,22 @@ class Watch:
         """Raise `Corrupt` if the file was replaced, `FileNotFoundError` if it is missing."""
         found, seen = self.path.stat(), self.seen.get(run)
         if seen is not None and (found.st_dev, found.st_ino) != (seen.device, seen.inode):
-            raise self.lost(run, told("another file has replaced it"))
+            raise self.lost(run, message("another file has replaced it"))
 
     def refuse_other_entries(self, connection: sqlite3.Connection, run: str) -> None:
         """Raise `Corrupt` if the run or its entries are missing."""
         if connection.execute("select 1 from runs where id = ?", (run,)).fetchone() is None:
-            raise self.lost(run, told("it does not contain the run"))
+            raise self.lost(run, message("it does not contain the run"))
         if (seen := self.seen.get(run)) is not None:
             row = connection.execute("select hash from events where number = ?", (seen.number,)).fetchone()
             if row is None or row[0] != seen.hash:
-                raise self.lost(run, told("entry {number} is missing", number=seen.number))
+                raise self.lost(run, message("entry {number} is missing", number=seen.number))
 
     def unusable(self, error: Exception, run: str | None, busy_s: float | None, *, is_full: bool) -> Corrupt:
         """The error for a journal that cannot be opened, read or written, of a run in progress or before any change.
 
         `busy_s`: how many seconds another process has held it, if that is the reason."""
-        why = error if busy_s is None else told("another process has held it for {seconds:g} s", seconds=busy_s)
+        why = error if busy_s is None else message("another process has held it for {seconds:g} s", seconds=busy_s)
         if run is not None:
             on_spark = run in self.on_spark
             ways = {"resume": resuming(run, on_spark=on_spark), "undo": undoing(run, on_spark=on_spark)}
@@ -102,27 +102,27 @@ class Watch:
                 "The journal cannot be used: {why}. No further file was deleted.",
                 why=why,
                 path=str(self.path),
-                remedy=told(
+                remedy=message(
                     "When that has ended, resume the run: {resume}. Or, if it has deleted no file yet, undo it: "
                     "{undo}.",
                     **ways,
                 )
                 if busy_s is not None
-                else told(
+                else message(
                     "Free space on its disk, then resume the run: {resume}. Or, if it has deleted no file yet, undo "
                     "it: {undo}.",
                     **ways,
                 ),
             )
         if busy_s is not None:
-            remedy = told("Try again when that has ended.")
+            remedy = message("Try again when that has ended.")
         elif is_full:
-            remedy = told(
+            remedy = message(
                 "Free space on its disk, or choose another state directory with SNAPSCOPE_STATE. Runs in this "
                 "journal can only be resumed or undone with it."
             )
         else:
-            remedy = told(
+            remedy = message(
                 "Make it readable, or choose another state directory with SNAPSCOPE_STATE. If you move "
                 "it away, a new journal is started, but runs in the old one can only be resumed or "
                 "undone with the old one."
@@ -140,7 +140,7 @@ class Watch:
             run=run,
             why=why,
             path=str(self.path),
-            remedy=told(
+            remedy=message(
                 "Restore the journal, then run: {resume}. If it is lost, deleted references stay deleted, and "
                 "snapscope orphans finds the files the run left behind.",
                 resume=resuming(run, on_spark=run in self.on_spark),

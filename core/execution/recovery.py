@@ -21,7 +21,7 @@ from core.execution.interpreter import Manner, Task
 from core.execution.journal import Journal, Run
 from core.execution.journal_watch import ON_SPARK, resuming, undoing
 from core.execution.table_lock import carried_out, locked
-from core.messages import counted, told
+from core.messages import counted, message
 from core.table import Progress, Table
 
 RESTORES = "restores"  # in the entry of an undo: the references it changes; older versions did not name them
@@ -72,8 +72,8 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
     with locked(journal.run(run_id).table), carried_out(run_id):
         found = journal.run(run_id)
         if not found.can_undo:
-            why = told("it is finished") if not found.is_open else told("it has started to delete files")
-            remedy = told("Resume it instead.") if found.is_open else None
+            why = message("it is finished") if not found.is_open else message("it has started to delete files")
+            remedy = message("Resume it instead.") if found.is_open else None
             raise Invalid("Run {run_id} cannot be undone: {why}.", run_id=run_id, why=why, remedy=remedy)
         task = _task(open_table(found.table), found, journal)
 
@@ -102,7 +102,7 @@ def _refuse_half_undone(task: Task, journal: Journal) -> None:
             "The undo of run {run} has begun and is not finished.",
             run=task.run,
             path=task.table.location,
-            remedy=told("Finish it: {undo}.", undo=undoing(task.run, on_spark=task.on_spark)),
+            remedy=message("Finish it: {undo}.", undo=undoing(task.run, on_spark=task.on_spark)),
         )
 
 
@@ -128,7 +128,7 @@ def _else_with_spark(task: Task, command: str) -> Iterator[None]:
         yield
     except DoesNotFit as error:
         if not task.table.on_spark:
-            error.remedy = told(
+            error.remedy = message(
                 "Have Spark read it: {command}. Or use a machine with more memory, or raise this process's limit.",
                 command=command,
             )
@@ -182,7 +182,7 @@ def _refuse_unnamed(run: Run, journal: Journal, allowed: Collection[str]) -> Non
             files=counted(len(waiting), "{count} file", "{count} files"),
             first=waiting[0],
             path=waiting[0],
-            remedy=told(
+            remedy=message(
                 "If no other table and no copy of this one needs them, resume it with: {roots}",
                 roots=" ".join(f"--outside {shlex.quote(root)}" for root in sorted(set(map(_root, waiting)))),
             ),

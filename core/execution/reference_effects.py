@@ -16,7 +16,7 @@ from core.execution.journal_watch import resuming, undoing
 from core.execution.stable_read import read_if_there, read_or_none
 from core.formats.paimon import layout
 from core.formats.paimon.write import publish
-from core.messages import counted, told
+from core.messages import counted, message
 from core.model.effects import (
     DeleteIfEqual,
     Effect,
@@ -112,7 +112,7 @@ class References:
             if publish.publish(self.store, effect.path, effect.content):
                 self.created.append(effect.path)
             elif read_if_there(self.table, effect.path) != effect.content:
-                said = told("{path} already exists with other content; nothing was deleted.", path=effect.path)
+                said = message("{path} already exists with other content; nothing was deleted.", path=effect.path)
                 raise Conflict(said, path=effect.path)
             return
         now = None if self.is_first else read_or_none(self.table, effect.path)
@@ -154,7 +154,7 @@ class References:
             raise Corrupt(
                 ("The store reports that this reference does not exist, but still returns it; no file was deleted."),
                 path=effect.path,
-                remedy=told(
+                remedy=message(
                     "Check the store, then resume with `{resume}`.", resume=resuming(self.run, on_spark=self.on_spark)
                 ),
             )
@@ -171,13 +171,13 @@ class References:
             if not self.is_first:
                 return False  # another writer has reused the name
             raise Conflict(
-                told(
+                message(
                     ("{path} was rewritten while the plan was running; {deleted} had been deleted, no file was."),
                     path=effect.path,
                     deleted=counted(len(self.deleted), "{count} reference", "{count} references"),
                 ),
                 path=effect.path,
-                remedy=told(
+                remedy=message(
                     "Undo it with `{undo}`, or resume it with `{resume}`.",
                     undo=undoing(self.run, on_spark=self.on_spark),
                     resume=resuming(self.run, on_spark=self.on_spark),
@@ -218,7 +218,7 @@ class References:
                 case ReplaceIfEqual() if each.is_alone and now is None:
                     pass
                 case DeleteIfEqual() if each.while_planned:
-                    raise _moved_on(each.path, told("has since been created by another writer"))
+                    raise _moved_on(each.path, message("has since been created by another writer"))
                 case ReplaceIfEqual() if not each.is_alone and len(left) == 1:
                     return []  # none of our references exists
                 case _:
@@ -228,7 +228,7 @@ class References:
         follows = {each.followed_by for each in own if isinstance(each, DeleteIfEqual) and each.followed_by}
         for path in sorted(follows):
             if read_or_none(self.table, path) is None:
-                raise _moved_on(path, told("no longer exists either"))
+                raise _moved_on(path, message("no longer exists either"))
         return list(reversed(left))
 
     def _without_expired(self, found: Sequence[Found]) -> list[Found]:
@@ -255,7 +255,7 @@ class References:
         known.update(text for each in at for text in (before(each), after(each)) if text)
         now = read_if_there(self.table, effect.path)
         if now not in known:
-            why = told("no longer exists either") if now is None else told("has since been created by another writer")
+            why = message("no longer exists either" if now is None else "has since been created by another writer")
             raise _moved_on(effect.path, why)
 
     def _found(self, own: Sequence[OfReference]) -> list[Found]:
@@ -353,7 +353,7 @@ def _is_beyond(path: str, late: str) -> bool:
 
 
 def _anothers(path: str, remedy: str, kind: type[Conflict] = Conflict) -> Conflict:
-    return kind(told("Another writer changed {path} after it was read.", path=path), path=path, remedy=remedy)
+    return kind(message("Another writer changed {path} after it was read.", path=path), path=path, remedy=remedy)
 
 
 def _moved_on(path: str, said: str) -> Conflict:
@@ -362,7 +362,7 @@ def _moved_on(path: str, said: str) -> Conflict:
     Restored after a rollback, old snapshots would become the newest; after another's expiry, they would leave a gap.
     """
     why = "{path} {said}: someone has rolled back or expired since, so nothing was restored."
-    return Conflict(told(why, path=path, said=said), path=path, remedy="Resume the run instead.")
+    return Conflict(message(why, path=path, said=said), path=path, remedy="Resume the run instead.")
 
 
 def _set(store: Store, path: str, content: bytes | None, now: bytes | None = None) -> None:
@@ -390,7 +390,7 @@ def _clear(store: Store, directory: str) -> None:
             store.delete(path)
         else:
             raise Conflict(
-                told("{path} was created while its branch was being deleted; it was left in place.", path=path),
+                message("{path} was created while its branch was being deleted; it was left in place.", path=path),
                 path=path,
                 remedy="Undo this run, or remove the remaining references with the table's own engine and resume it.",
             )

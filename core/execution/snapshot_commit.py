@@ -22,7 +22,7 @@ from core.formats.paimon.write import commit_base as newest
 from core.formats.paimon.write.commit import Stamp
 from core.formats.paimon.write.manifest_encoding import Record
 from core.formats.paimon.write.publish import Head, read_head, repair_hint
-from core.messages import told
+from core.messages import message
 from core.model.actions import Analyze, Change, Compact, DropPartitions, Rollback, Truncate
 from core.model.effects import CommitSnapshot
 from core.model.references import Snapshot
@@ -137,10 +137,10 @@ class Commit:
     def _stands(self, head: Head) -> None:
         if head.snapshot is None or head.snapshot.content != self.effect.newest_content:
             raise Conflict(
-                told("Others have committed since the rollback was planned, and it would undo their commits "
+                message("Others have committed since the rollback was planned, and it would undo their commits "
 "too; nothing was committed.")
                 if self.effect.restores
-                else told("Others have committed since this was planned; nothing was committed."),
+                else message("Others have committed since this was planned; nothing was committed."),
                 path=self.effect.newest,
                 remedy="Make a new plan.",
             )  # fmt: skip

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import Conflict, ErrorCode, Invalid
-from core.messages import told
+from core.messages import message
 from core.paths import private_file, state_dir
 from core.urls import place
 
@@ -27,7 +27,7 @@ _ASKED_S = 0.2  # longer than `is_running` holds a lock to ask for it
 @contextmanager
 def locked(table: str) -> Iterator[None]:
     """Hold the table's lock, however its location is spelled. Raises `Conflict` at once if it is held elsewhere."""
-    with _held(_name(table), told("Another change to this table is running on this machine.")):
+    with _held(_name(table), message("Another change to this table is running on this machine.")):
         yield
 
 
@@ -36,7 +36,7 @@ def carried_out(run: str) -> Iterator[None]:
     """Hold the lock of one run. Raises `Conflict` at once if it is held elsewhere.
 
     Some runs do not lock their table, and nobody may resume or undo one that is still running."""
-    with _held(run, told("Run {run} on this table is still running on this machine.", run=run)) as path:
+    with _held(run, message("Run {run} on this table is still running on this machine.", run=run)) as path:
         try:
             yield
         finally:

@@ -10,7 +10,7 @@ Invariant: a catalog that cannot be asked may have taken the table over.
 from __future__ import annotations
 
 from core.errors import Conflict
-from core.messages import both, told
+from core.messages import both, message
 from core.table import Table
 
 
@@ -25,8 +25,8 @@ def refuse(table: Table, outcome: str, run: str | None = None) -> None:
     if (why := table.format.why_taken_over()) is None:
         return
     remedy = (
-        told("Make the change with the table's own engine, through its catalog.")
+        message("Make the change with the table's own engine, through its catalog.")
         if run is None
-        else told("Run {id} stays open: resume or undo it when no catalog commits to this table.", id=run)
+        else message("Run {id} stays open: resume or undo it when no catalog commits to this table.", id=run)
     )
     raise TakenOver(both(why, outcome), path=table.location, remedy=remedy)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from core.errors import Corrupt
-from core.messages import told
+from core.messages import message
 from core.storage import time_limits
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ def asked(name: str, of: str, question: Callable[[], T]) -> T:
             name=name,
             seconds=time_limits.call_s(),
             path=of,
-            remedy=told(
+            remedy=message(
                 "Check its settings and the connection, then try again. If it needs longer, set {variable}.",
                 variable=time_limits.VARIABLE,
             ),

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from core.errors import Corrupt, SnapscopeError
 from core.formats import footer_limits, undecoded
 from core.formats.avro.decode import AvroColumn, Decoded, arrow_schema, refuse_nulls, shown
-from core.messages import told
+from core.messages import message
 from core.storage import local_disk, size_limits, time_limits
 from core.storage.file_systems import TooLarge, too_large
 
@@ -101,11 +101,11 @@ def _answer(
         type_ = _record_type(opened, columns, form, types)
         count = opened.nrows if form == ORC else opened.metadata.num_rows
         if count > (most := max(size_limits.RECORDS, len(data))):
-            raise ValueError(told("it claims {records:,} records; at most {most:,} fit", records=count, most=most))
+            raise ValueError(message("it claims {records:,} records; at most {most:,} fit", records=count, most=most))
         rows = _parts(opened, type_.wanted, max(size_limits.DECODED, size_limits.EXPANSION * len(data)))
         found = sum(map(len, rows))
         if found != count:
-            raise ValueError(told("expected {numbers} records, could decode {rows}", numbers=count, rows=found))
+            raise ValueError(message("expected {numbers} records, could decode {rows}", numbers=count, rows=found))
     except FileNotFoundError:
         return _missing(path)
     except TooLarge as error:
@@ -152,7 +152,7 @@ def _parts(opened: orc.ORCFile | parquet.ParquetFile, wanted: list[str], most: i
             part = opened.read_row_group(number, columns=wanted, use_threads=False)
         taken += part.nbytes
         if taken > most:
-            raise ValueError(told("its rows take more than {most:,} bytes of memory", most=most))
+            raise ValueError(message("its rows take more than {most:,} bytes of memory", most=most))
         parts.append(part)
     return parts
 
@@ -206,7 +206,7 @@ def _flat(files: list[_File], columns: Sequence[AvroColumn]) -> pa.Table:
                 values = pc.struct_field(values, inner)
             if _kind(values.type) != _kind(column.type):
                 found_type = str(values.type)[:60]
-                raise ValueError(told("the field {column} is of type {type}", column=shown(column), type=found_type))
+                raise ValueError(message("the field {column} is of type {type}", column=shown(column), type=found_type))
             values = values.cast(column.type)
             values.validate(full=True)  # ORC does not guarantee that strings are valid UTF-8
         else:

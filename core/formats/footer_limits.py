@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from core.messages import told
+from core.messages import message
 from core.storage import local_disk, time_limits
 from core.storage.size_limits import FOOTER, FOOTER_UNPACKED
 
@@ -49,7 +49,9 @@ def _part(source: bytes | str, start: int, length: int) -> bytes:
 
 def _bounded(found: int, most: int) -> None:
     if found > most:
-        raise ValueError(told("its footer is {found:,} bytes, more than the limit of {most:,}", found=found, most=most))
+        raise ValueError(
+            message("its footer is {found:,} bytes, more than the limit of {most:,}", found=found, most=most)
+        )
 
 
 def _blocks(packed: bytes) -> int:

@@ -15,11 +15,11 @@ from core.errors import ErrorCode, Invalid, NotFound
 from core.formats.iceberg import locations as iceberg
 from core.formats.paimon import locations as paimon
 from core.formats.table_format import TableFormat
-from core.messages import listed, told
+from core.messages import listed, message
 from core.model.references import Heads
 from core.storage.store import Store
 
-CHECK_THE_PATH = told("Check the path; `snapscope tables WAREHOUSE` lists the tables.")
+CHECK_THE_PATH = message("Check the path; `snapscope tables WAREHOUSE` lists the tables.")
 
 
 def _never(_location: str) -> bool:
@@ -109,7 +109,7 @@ def opened(location: str) -> TableFormat:
         raise Invalid(
             "{location} is a warehouse, not a table.",
             location=location,
-            remedy=told("Give a table, such as {location}/<db>.db/<table>.", location=location),
+            remedy=message("Give a table, such as {location}/<db>.db/<table>.", location=location),
         )
     raise NotFound(
         "There is no table at {location}: neither {some} nor {last} exists.",

@@ -13,7 +13,7 @@ import struct
 import numpy as np
 from pyroaring import BitMap
 
-from core.messages import told
+from core.messages import message
 from core.model.intervals import Ints
 from core.storage import size_limits
 
@@ -25,12 +25,14 @@ def wide(body: bytes, at: int) -> tuple[Ints, int]:
     """
     (count,) = struct.unpack_from("<q", body, at)
     if not 0 <= count <= size_limits.BITMAPS:
-        raise ValueError(told("it has {count} bitmaps; the limit is {most:,}", count=count, most=size_limits.BITMAPS))
+        raise ValueError(
+            message("it has {count} bitmaps; the limit is {most:,}", count=count, most=size_limits.BITMAPS)
+        )
     parts, at, left = [np.zeros(0, dtype=np.int64)], at + 8, size_limits.POSITIONS
     for _ in range(count):
         (high,) = struct.unpack_from("<I", body, at)
         if high >> 31:
-            raise ValueError(told("one of its bitmaps starts with a negative number"))
+            raise ValueError(message("one of its bitmaps starts with a negative number"))
         low, at = narrow(body, at + 4, left)
         left -= len(low)
         low += high << 32
@@ -43,7 +45,7 @@ def narrow(body: bytes, at: int, most: int = size_limits.POSITIONS) -> tuple[Int
     try:
         bitmap = BitMap.deserialize(memoryview(body)[at:])  # type: ignore[arg-type]  # it takes any buffer
     except (ValueError, IndexError) as error:  # the latter where nothing is left
-        raise ValueError(told("it is not a valid Roaring bitmap ({error})", error=error)) from error
+        raise ValueError(message("it is not a valid Roaring bitmap ({error})", error=error)) from error
     if len(bitmap) > most:
-        raise ValueError(told("it claims {total:,} values, more than {most:,}", total=len(bitmap), most=most))
+        raise ValueError(message("it claims {total:,} values, more than {most:,}", total=len(bitmap), most=most))
     return np.frombuffer(bitmap.to_array(), np.uint32).astype(np.int64), at + len(bitmap.serialize())

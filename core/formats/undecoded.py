@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from core.errors import Corrupt, SnapscopeError, Unsupported
-from core.messages import told
+from core.messages import message
 
-ELSEWHERE = told("Read it with the engine that wrote it.")
+ELSEWHERE = message("Read it with the engine that wrote it.")
 _LACKS = re.compile(  # as libraries say it in other errors than NotImplementedError
     r"unrecognized codec|codec is supported but|unknown compression|support for codec|UnsupportedOperationException|"
     r"codec \S+ was not found|not implemented",
@@ -24,7 +24,7 @@ def error(raised: BaseException, path: str) -> SnapscopeError:
         "The file cannot be read: {error}.",
         error=said,
         path=path,
-        remedy=told("Restore the file, or choose a snapshot or tag that does not need it."),
+        remedy=message("Restore the file, or choose a snapshot or tag that does not need it."),
     )
 
 

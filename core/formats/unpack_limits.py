@@ -13,7 +13,7 @@ import lzma
 import zlib
 from typing import Any
 
-from core.messages import told
+from core.messages import message
 from core.storage import size_limits
 
 _PIECE = 1 << 20
@@ -54,7 +54,7 @@ def inflated(packed: bytes, most: int) -> bytes:
     if len(plain) > most:
         raise _too_much(most)
     if not engine.eof:
-        raise ValueError(told("it is cut off"))
+        raise ValueError(message("it is cut off"))
     return plain
 
 
@@ -67,28 +67,28 @@ def document(content: bytes) -> Any:
     if len(content) > size_limits.JSON_VALUES:  # each value takes at least one byte
         values = sum(map(content.count, (b",", b"[", b"{")))
         if values > max(size_limits.JSON_VALUES, len(content) // size_limits.JSON_VALUE):
-            raise ValueError(told("it has {values:,} values in {size:,} bytes", values=values, size=len(content)))
+            raise ValueError(message("it has {values:,} values in {size:,} bytes", values=values, size=len(content)))
     try:
         text = content.decode(json.detect_encoding(content))  # strict: `json.loads` accepts lone surrogates
         value = _STRICT.decode(text)
         if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:
-        raise ValueError(told("it is nested too deeply")) from error
+        raise ValueError(message("it is nested too deeply")) from error
     except UnicodeEncodeError as error:
-        raise ValueError(told("it contains half a character (a lone surrogate)")) from error
+        raise ValueError(message("it contains half a character (a lone surrogate)")) from error
     return value
 
 
 def _no_number(text: str) -> None:
-    raise ValueError(told("{text} is not a valid JSON number", text=text))
+    raise ValueError(message("{text} is not a valid JSON number", text=text))
 
 
 _STRICT = json.JSONDecoder(parse_constant=_no_number)
 
 
 def _too_much(most: int) -> ValueError:
-    return ValueError(told("it decompresses to more than {most:,} bytes", most=most))
+    return ValueError(message("it decompresses to more than {most:,} bytes", most=most))
 
 
 def _measured(codec: bytes, packed: memoryview, most: int) -> int:
@@ -97,13 +97,13 @@ def _measured(codec: bytes, packed: memoryview, most: int) -> int:
     while left:
         streams += 1
         if streams > _STREAMS:
-            raise ValueError(told("it is compressed in more than {most} pieces", most=_STREAMS))
+            raise ValueError(message("it is compressed in more than {most} pieces", most=_STREAMS))
         engine = _engine(codec)
         while not engine.eof:
             try:
                 piece = engine.decompress(left, _PIECE)
             except Exception as error:
-                raise ValueError(told("it cannot be decompressed: {error}", error=error)) from error
+                raise ValueError(message("it cannot be decompressed: {error}", error=error)) from error
             size += len(piece)
             if size > most:
                 raise _too_much(most)
@@ -111,7 +111,7 @@ def _measured(codec: bytes, packed: memoryview, most: int) -> int:
             if not (piece or left or engine.eof):
                 if codec == b"deflate":
                     return size  # the last piece is missing: the decoder reports it
-                raise ValueError(told("it is cut off"))
+                raise ValueError(message("it is cut off"))
         if codec == b"deflate":
             return size  # writers may leave part of a checksum at the end, which decoders ignore
         left = engine.unused_data
@@ -143,7 +143,7 @@ def _snappy(packed: memoryview) -> int:
         size |= (byte & 0x7F) << 7 * number
         if byte < 0x80:
             return size
-    raise ValueError(told("a number is too long"))
+    raise ValueError(message("a number is too long"))
 
 
 def _zstd(packed: memoryview, most: int) -> int:
@@ -161,11 +161,11 @@ def _zstd(packed: memoryview, most: int) -> int:
                 bound += _ZSTD_LEAST
                 continue
             if magic != _ZSTD:
-                raise ValueError(told("it is not a valid zstd frame"))
+                raise ValueError(message("it is not a valid zstd frame"))
             at, found = _zstd_frame(packed, at + 4, most)
             bound += found
     except IndexError as error:
-        raise ValueError(told("it is cut off")) from error
+        raise ValueError(message("it is cut off")) from error
     return bound
 
 
@@ -173,11 +173,11 @@ def _zstd_frame(packed: memoryview, at: int, most: int) -> tuple[int, int]:
     descriptor = packed[at]
     is_single = descriptor >> 5 & 1
     if not is_single and (packed[at + 1] >> 3) + 10 > size_limits.ZSTD_WINDOW:
-        raise ValueError(told("it asks for more than 2^{bits} bytes of memory", bits=size_limits.ZSTD_WINDOW))
+        raise ValueError(message("it asks for more than 2^{bits} bytes of memory", bits=size_limits.ZSTD_WINDOW))
     width = (is_single, 2, 4, 8)[descriptor >> 6]
     at += 2 - is_single + (0, 1, 2, 4)[descriptor & 3]
     if is_single and int.from_bytes(packed[at : at + width], "little") > 1 << size_limits.ZSTD_WINDOW:
-        raise ValueError(told("it asks for more than 2^{bits} bytes of memory", bits=size_limits.ZSTD_WINDOW))
+        raise ValueError(message("it asks for more than 2^{bits} bytes of memory", bits=size_limits.ZSTD_WINDOW))
     at += width
     bound, is_last = 0, 0
     while not is_last and bound <= most:

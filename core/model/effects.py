@@ -32,7 +32,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.messages import Told, counted, told
+from core.messages import Message, counted, message
 from core.units import size
 
 
@@ -251,7 +251,7 @@ class Step:
 
     kind: str
     count: int
-    words: Told
+    words: Message
 
 
 def steps(effects: Sequence[Effect]) -> tuple[Step, ...]:
@@ -269,65 +269,65 @@ def steps(effects: Sequence[Effect]) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def _of_many(kind: type, paths: list[str]) -> Told:
-    these = told("{first} … {last}", first=paths[0], last=paths[-1])
+def _of_many(kind: type, paths: list[str]) -> Message:
+    these = message("{first} … {last}", first=paths[0], last=paths[-1])
     many = {"count": f"{len(paths):,}", "these": these}
     if kind is Require:
-        return told("Require that {count} references are unchanged: {these}", **many)
+        return message("Require that {count} references are unchanged: {these}", **many)
     if kind is PutIfAbsent:
-        return told("Create {count} references, each if nothing is there: {these}", **many)
+        return message("Create {count} references, each if nothing is there: {these}", **many)
     if kind is ReplaceIfEqual:
-        return told("Replace {count} references, each if unchanged: {these}", **many)
+        return message("Replace {count} references, each if unchanged: {these}", **many)
     if kind is DeleteIfEqual:
-        return told("Delete {count} references, each if unchanged: {these}", **many)
+        return message("Delete {count} references, each if unchanged: {these}", **many)
     if kind is RemoveDirectory:
-        return told("Remove {count} directories, each if nothing else is in it: {these}", **many)
-    return told("Update {count} hints: {these}", **many)
+        return message("Remove {count} directories, each if nothing else is in it: {these}", **many)
+    return message("Update {count} hints: {these}", **many)
 
 
-def _of_one(effect: Effect) -> Told:
+def _of_one(effect: Effect) -> Message:
     match effect:
         case Require():
-            return told("Require that {path} is unchanged", path=effect.path)
+            return message("Require that {path} is unchanged", path=effect.path)
         case PutIfAbsent():
-            return told("Create {path}, if nothing is there", path=effect.path)
+            return message("Create {path}, if nothing is there", path=effect.path)
         case ReplaceIfEqual():
-            return told("Replace {path}, if unchanged", path=effect.path)
+            return message("Replace {path}, if unchanged", path=effect.path)
         case DeleteIfEqual():
-            return told("Delete {path}, if unchanged", path=effect.path)
+            return message("Delete {path}, if unchanged", path=effect.path)
         case SetHint() | RepairHint():
-            return told("Update hint {path}", path=effect.path)
+            return message("Update hint {path}", path=effect.path)
         case RaiseHint():
-            return told("Update hint {path}, so that engines stop reading what is deleted next", path=effect.path)
+            return message("Update hint {path}, so that engines stop reading what is deleted next", path=effect.path)
         case RequireNewest():
-            return told("Require that no one has committed after {path}", path=effect.path)
+            return message("Require that no one has committed after {path}", path=effect.path)
         case RemoveDirectory():
-            return told("Remove directory {path}, if nothing else is in it", path=effect.path)
+            return message("Remove directory {path}, if nothing else is in it", path=effect.path)
         case VerifyFiles() if effect.when_resumed:
-            return told("If interrupted before: check that every file of {point} is there", point=effect.point)
+            return message("If interrupted before: check that every file of {point} is there", point=effect.point)
         case VerifyFiles():
-            return told("Check that every file of {point} is there", point=effect.point)
+            return message("Check that every file of {point} is there", point=effect.point)
         case CommitSnapshot():
-            return told("Commit a snapshot on top of {path}, if that is still the newest", path=effect.newest)
+            return message("Commit a snapshot on top of {path}, if that is still the newest", path=effect.newest)
         case SwapMetadata():
             return _of_swap(effect)
         case Wait():
-            return told("Wait for running writers to finish")
+            return message("Wait for running writers to finish")
         case DeleteUnreferencedFiles():
             files = counted(effect.files, "{count} file", "{count} files")
-            return told(
+            return message(
                 "Read all references again; of {files} ({size}), delete those that no reference holds",
                 files=files,
                 size=size(effect.bytes),
             )
         case CheckTable():
-            return told("Check that everything that is kept can be read")
+            return message("Check that everything that is kept can be read")
 
 
-def _of_swap(effect: SwapMetadata) -> Told:
+def _of_swap(effect: SwapMetadata) -> Message:
     set_ = dict(effect.sets)
     gone = [path for path, _ in effect.removes if path not in set_]
-    return told(
+    return message(
         "Commit new table metadata: {gone}, {made}, if these are unchanged",
         gone=counted(len(gone), "{count} reference removed", "{count} references removed"),
         made=counted(len(set_), "{count} set", "{count} set"),

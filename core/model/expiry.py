@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.errors import SnapscopeError
-from core.messages import Reason, told
+from core.messages import Reason, message
 from core.model.plan import Plan
 
 
@@ -25,7 +25,7 @@ class Expiry:
 
 def undetermined(point: str, error: SnapscopeError) -> Expiry:
     """The expiry of a version whose rules cannot be read."""
-    return Expiry(point, None, told("cannot be determined: {why}", why=error.message.rstrip(".")), is_open=True)
+    return Expiry(point, None, message("cannot be determined: {why}", why=error.message.rstrip(".")), is_open=True)
 
 
 @dataclass(frozen=True, slots=True)

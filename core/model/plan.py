@@ -12,7 +12,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.messages import Reason, Told, both, counted, listed, told
+from core.messages import Message, Reason, both, counted, listed, message
 from core.model import codes, version_lists
 from core.model.actions import (
     Analyze,
@@ -61,9 +61,9 @@ class Outside:
     bytes: int
 
     @property
-    def words(self) -> Told:
+    def words(self) -> Message:
         files = counted(self.files, "{count} file", "{count} files")
-        return told("{files} ({size}) under {root}", files=files, size=size(self.bytes), root=self.root)
+        return message("{files} ({size}) under {root}", files=files, size=size(self.bytes), root=self.root)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Plan:
         if not self.outside:
             return self._headline
         roots = listed([each.words for each in self.outside])
-        return both(self._headline, told("Outside the table's directory it deletes {roots}.", roots=roots))
+        return both(self._headline, message("Outside the table's directory it deletes {roots}.", roots=roots))
 
     @property
     def _headline(self) -> str:
@@ -120,60 +120,60 @@ class Plan:
             return self._beside(moved)
         if isinstance(self.change, CleanOrphans):
             orphans = counted(len(self.frees), "{count} orphaned file", "{count} orphaned files")
-            return told("Reclaims {size} in {files}.", size=size(self.freed_bytes), files=orphans)
+            return message("Reclaims {size} in {files}.", size=size(self.freed_bytes), files=orphans)
         if isinstance(self.change, Compact):
-            return told("Nothing is worth compacting.")
+            return message("Nothing is worth compacting.")
         if not self.goes:
-            return told("Nothing is deleted, so nothing is reclaimed.")
+            return message("Nothing is deleted, so nothing is reclaimed.")
         if len(self.frees):
-            sentence = told("{gone}, reclaims {freed}.", gone=self.gone, freed=self._freed)
+            sentence = message("{gone}, reclaims {freed}.", gone=self.gone, freed=self._freed)
         else:
-            sentence = told("{gone}, reclaims nothing.", gone=self.gone)
+            sentence = message("{gone}, reclaims nothing.", gone=self.gone)
         if not self.tags_keep_bytes:
             return sentence
-        kept = told("Tags hold a further {size} of the expired snapshots.", size=size(self.tags_keep_bytes))
+        kept = message("Tags hold a further {size} of the expired snapshots.", size=size(self.tags_keep_bytes))
         return both(sentence, kept)
 
     @property
-    def _freed(self) -> Told:
+    def _freed(self) -> Message:
         files = counted(len(self.frees), "{count} file", "{count} files")
-        return told("{size} in {files}", size=size(self.freed_bytes), files=files)
+        return message("{size} in {files}", size=size(self.freed_bytes), files=files)
 
     @property
-    def gone(self) -> Told:
+    def gone(self) -> Message:
         """What is deleted and what expires. References come first, because someone created them on purpose."""
         points = [verdict.point for verdict in self.goes]
         if not points:
-            return told("Deletes nothing")
+            return message("Deletes nothing")
         refs, versions = version_lists.of_refs(points), version_lists.of_versions(points)
         if isinstance(self.change, DeleteBranches) and not all(map(version_lists.is_branch, points)):
             names = self.change.names
             if len(names) == 1:
                 points = [point.removeprefix(f"branch:{names[0]}/") for point in points]
             what = version_lists.with_and([*version_lists.of_versions(points), *version_lists.of_refs(points)])
-            return told("Deletes branch {names} with {what}", names=", ".join(names), what=what)
+            return message("Deletes branch {names} with {what}", names=", ".join(names), what=what)
         if not self.change.is_expiry or not versions:
-            return told("Deletes {what}", what=version_lists.with_and([*refs, *versions]))
+            return message("Deletes {what}", what=version_lists.with_and([*refs, *versions]))
         if not refs:
-            return told("Expires {what}", what=version_lists.with_and(versions))
+            return message("Expires {what}", what=version_lists.with_and(versions))
         named, expired = version_lists.with_and(refs), version_lists.with_and(versions)
-        return told("Deletes {refs}, expires {versions}", refs=named, versions=expired)
+        return message("Deletes {refs}, expires {versions}", refs=named, versions=expired)
 
-    def _beside(self, moved: Told) -> Told:
+    def _beside(self, moved: Message) -> Message:
         """What is deleted, what nothing holds afterwards, and what is reclaimed, for an action that moves references or
         commits. Such an action frees files only where it replaces a tag, or by a rule of the table for each commit."""
-        freed = told("reclaims {freed}", freed=self._freed) if len(self.frees) else told("reclaims nothing")
+        freed = message("reclaims {freed}", freed=self._freed) if len(self.frees) else message("reclaims nothing")
         if not self.goes or isinstance(self.change, ReplaceTag):
-            return told("{moved}; {freed}.", moved=moved, freed=freed)
+            return message("{moved}; {freed}.", moved=moved, freed=freed)
         points = [verdict.point for verdict in self.goes]
         if isinstance(self.change, RenameBranch):
             points = [point.removeprefix(f"branch:{self.change.name}/") for point in points]
             what = version_lists.with_and([*version_lists.of_refs(points), *version_lists.of_versions(points)])
-            return told("{moved}, and with it {what}; {freed}.", moved=moved, what=what, freed=freed)
+            return message("{moved}, and with it {what}; {freed}.", moved=moved, what=what, freed=freed)
         gone = version_lists.with_and([*version_lists.of_refs(points), *version_lists.of_versions(points)])
         if not len(self.orphans):
-            return told("{moved}; deletes {what}; {freed}.", moved=moved, what=gone, freed=freed)
-        return told(
+            return message("{moved}; deletes {what}; {freed}.", moved=moved, what=gone, freed=freed)
+        return message(
             "{moved}; deletes {what} with {files} ({size}) that nothing else holds; {freed}.",
             moved=moved,
             what=gone,
@@ -183,53 +183,53 @@ class Plan:
         )
 
     @property
-    def _moved(self) -> Told | None:
+    def _moved(self) -> Message | None:
         """The sentence for an action that repoints names or commits and frees nothing itself; None for any other."""
         change = self.change
-        to = told("no snapshot") if self.source is None else told("snapshot {id}", id=self.source.id)
+        to = message("no snapshot") if self.source is None else message("snapshot {id}", id=self.source.id)
         match change:
             case CreateTag():
-                return _kept(told("Creates tag {name} at {to}", name=change.name, to=to), change.retained_ms)
+                return _kept(message("Creates tag {name} at {to}", name=change.name, to=to), change.retained_ms)
             case ReplaceTag():
-                return _kept(told("Moves tag {name} to {to}", name=change.name, to=to), change.retained_ms)
+                return _kept(message("Moves tag {name} to {to}", name=change.name, to=to), change.retained_ms)
             case RenameTag():
-                return told("Renames tag {name} to {to}", name=change.name, to=change.to)
+                return message("Renames tag {name} to {to}", name=change.name, to=change.to)
             case CreateBranch() if self.source:
-                return told("Creates branch {name} at {to}", name=change.name, to=to)
+                return message("Creates branch {name} at {to}", name=change.name, to=to)
             case CreateBranch():
-                return told("Creates branch {name} without any snapshot", name=change.name)
+                return message("Creates branch {name} without any snapshot", name=change.name)
             case ReplaceBranch():
-                return told("Moves branch {name} to {to}", name=change.name, to=to)
+                return message("Moves branch {name} to {to}", name=change.name, to=to)
             case DeleteBranches() if not self.goes:
-                return told("Deletes branch {names}", names=", ".join(change.names))
+                return message("Deletes branch {names}", names=", ".join(change.names))
             case RenameBranch():
-                return told("Renames branch {name} to {to}", name=change.name, to=change.to)
+                return message("Renames branch {name} to {to}", name=change.name, to=change.to)
             case FastForward():
                 name, branch = change.name, change.branch
-                return told("Fast-forwards {branch} to {to}, the head of {name}", branch=branch, to=to, name=name)
+                return message("Fast-forwards {branch} to {to}, the head of {name}", branch=branch, to=to, name=name)
             case Rollback():
-                return told("Rolls {branch} back to {to}", branch=change.branch, to=to)
+                return message("Rolls {branch} back to {to}", branch=change.branch, to=to)
             case ResetConsumer() if change.next_snapshot is None:
-                return told("Deletes consumer {name}", name=change.name)
+                return message("Deletes consumer {name}", name=change.name)
             case ResetConsumer():
-                return told("Sets consumer {name} to {id}", name=change.name, id=change.next_snapshot)
+                return message("Sets consumer {name} to {id}", name=change.name, id=change.next_snapshot)
             case ClearConsumers():
                 return counted(len(self.removes), "Deletes {count} consumer", "Deletes {count} consumers")
             case DropPartitions() | Truncate():
                 rows = f"{pc.sum(self.leaving['rows']).as_py() or 0:,}"
                 taken = "Removes {rows} rows in {ended} from {branch} with a commit"
-                return told(taken, rows=rows, ended=self._ended, branch=change.branch)
+                return message(taken, rows=rows, ended=self._ended, branch=change.branch)
             case Compact() if len(self.leaving):
-                return told("Rewrites {ended} of {branch} with a commit", ended=self._ended, branch=change.branch)
+                return message("Rewrites {ended} of {branch} with a commit", ended=self._ended, branch=change.branch)
             case Analyze():
-                return told("Counts the rows of {branch} and commits the statistics", branch=change.branch)
+                return message("Counts the rows of {branch} and commits the statistics", branch=change.branch)
             case _:
                 return None
 
     @property
-    def _ended(self) -> Told:
+    def _ended(self) -> Message:
         files = counted(len(self.leaving), "{count} file", "{count} files")
-        return told("{files} ({size})", files=files, size=size(pc.sum(self.leaving["bytes"]).as_py() or 0))
+        return message("{files} ({size})", files=files, size=size(pc.sum(self.leaving["bytes"]).as_py() or 0))
 
     def by_kind(self) -> tuple[tuple[str, int, int], ...]:
         """(kind, files, bytes) of what is freed, in the order of `ObjectKind`."""
@@ -261,8 +261,8 @@ def unreadable(lost: Iterable[Snapshot], *, later: bool = False) -> list[Reason]
     return shown
 
 
-def _kept(named: Told, kept_ms: int | None) -> Told:
-    return named if kept_ms is None else told("{named} for {kept}", named=named, kept=duration(kept_ms))
+def _kept(named: Message, kept_ms: int | None) -> Message:
+    return named if kept_ms is None else message("{named} for {kept}", named=named, kept=duration(kept_ms))
 
 
 def ordered(table: pa.Table) -> pa.Table:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from core.errors import ErrorCode, NotFound
-from core.messages import both, is_clause, told
+from core.messages import both, is_clause, message
 from core.model.capabilities import Capabilities
 from core.model.codes import Fault
 from core.model.ref_names import branches_there
@@ -26,7 +26,7 @@ NO_BRANCH = "(no branch)"  # what Iceberg's snapshots on no branch are listed un
 def point_in_words(point: str) -> str:
     """A version in a sentence: `5 (on no branch)` instead of `branch:(no branch)/5`, which names no branch."""
     own = point.removeprefix(f"branch:{NO_BRANCH}/")
-    return point if own == point else told("{id} (on no branch)", id=own)
+    return point if own == point else message("{id} (on no branch)", id=own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Problem:
         """The problem as a sentence for a page or a terminal."""
         parts = {"path": self.path, "expected": self.expected, "found": self.found}
         if is_clause(self.found):  # it is a full sentence by itself
-            said = told("{path}: expected {expected}. {found}.", **parts)
+            said = message("{path}: expected {expected}. {found}.", **parts)
         else:
-            said = told("{path}: expected {expected}, found {found}.", **parts)
+            said = message("{path}: expected {expected}, found {found}.", **parts)
         return both(said, self.remedy) if self.remedy else said
 
 

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 
 from core.errors import ErrorCode, Invalid
-from core.messages import Told, told
+from core.messages import Message, message
 from core.units import nearest
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -23,20 +23,20 @@ _FUTURE = r"(?:tomorrow|next \w+|in \w+ \w+)\b"
 _COMPACT_DAY = r"((?:19|20)\d\d)(\d\d)(\d\d)"
 
 
-def hint(text: str) -> Told | None:
+def hint(text: str) -> Message | None:
     """What to write instead of a text that is not a valid time; None if it does not resemble one."""
     text = " ".join(text.lower().split())
     if match := re.fullmatch(_PERIOD, text):
-        return told(
+        return message(
             'Give one moment: a day, such as 2026-11-17, or "{days} days ago" for this time of day.',
             days=_IN_DAYS[match[1]],
         )
     if re.fullmatch(_LONG_AGO, text):
-        return told(
+        return message(
             'Months and years differ in length: give a day, such as 2026-11-17, or days, such as "90 days ago".'
         )
     if re.match(_FUTURE, text):
-        return told('Write a future time as a date, such as 2026-11-17, and a past one also as "3 days ago".')
+        return message('Write a future time as a date, such as 2026-11-17, and a past one also as "3 days ago".')
     if match := re.fullmatch(rf"(?:this|yesterday) ({'|'.join(_CLOCKS)})", text):
         day = "yesterday" if text.startswith("yesterday") else "today"
         return _meant(f"{day} {_CLOCKS[match[1]]}")
@@ -49,11 +49,11 @@ def hint(text: str) -> Told | None:
     return _nearly_a_day(text)
 
 
-def of_digits(text: str) -> Told | None:
+def of_digits(text: str) -> Message | None:
     """What to write if eight digits, which name no snapshot, are a date."""
     match = re.fullmatch(_COMPACT_DAY, text)
     try:
-        return match and told("If it is a date, write {day}.", day=dt.date(*map(int, match.groups())).isoformat())
+        return match and message("If it is a date, write {day}.", day=dt.date(*map(int, match.groups())).isoformat())
     except ValueError:
         return None
 
@@ -81,19 +81,19 @@ def no_such_zone(name: str) -> Invalid:
     )
 
 
-def _meant(text: str) -> Told:
-    return told('Did you mean "{text}"?', text=text)
+def _meant(text: str) -> Message:
+    return message('Did you mean "{text}"?', text=text)
 
 
-def _with_day(match: re.Match[str]) -> Told | None:
+def _with_day(match: re.Match[str]) -> Message | None:
     """A time of day needs a day."""
     if match[2] and not match[3] and not match[4]:
         return None  # a bare number
     clock = _CLOCKS.get(match[1], match[1].replace(".", ":"))
-    return told('Say a day and a time, such as "yesterday {clock}" or "2026-11-17 {clock}".', clock=clock)
+    return message('Say a day and a time, such as "yesterday {clock}" or "2026-11-17 {clock}".', clock=clock)
 
 
-def _nearly_a_day(text: str) -> Told | None:
+def _nearly_a_day(text: str) -> Message | None:
     """A misspelt or abbreviated day, or one with a word before it: `teusday 08:00`, `tue`, `last tuesday`."""
     words = text.removeprefix("last ").removeprefix("on ").removeprefix("this ").split()
     if not words:

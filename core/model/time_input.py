@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from core.errors import ErrorCode, Invalid
-from core.messages import Told, both, told
+from core.messages import Message, both, message
 from core.model.references import Heads
 from core.model.time_hints import WEEKDAYS, hint, no_such_time, no_such_zone
 from core.units import iso
@@ -97,11 +97,11 @@ class AmbiguousTime(Invalid):
 
     usual = ErrorCode.AMBIGUOUS_TIME
 
-    def __init__(self, message: Told, found: Sequence[ParsedTime]) -> None:
+    def __init__(self, text: Message, found: Sequence[ParsedTime]) -> None:
         self.choices = tuple((iso(each.ms), in_zone(each.ms, each.zone)) for each in found)
-        first, *rest = (told("{text} ({words})", text=text, words=words) for text, words in self.choices)
-        listed = told("{first} or {second}", first=first, second=rest[0])
-        super().__init__(message, remedy=told("Write which one: {choices}.", choices=listed))
+        first, *rest = (message("{text} ({words})", text=text, words=words) for text, words in self.choices)
+        listed = message("{first} or {second}", first=first, second=rest[0])
+        super().__init__(text, remedy=message("Write which one: {choices}.", choices=listed))
 
     @property
     def kind(self) -> str:
@@ -123,7 +123,7 @@ def moment(text: str, zone: str, now_ms: int | None = None) -> ParsedTime:
         raise Invalid(
             'not a valid time: "{text}".',
             text=text,
-            remedy=hint(text) or told("Try {examples}.", examples=EXAMPLES),
+            remedy=hint(text) or message("Try {examples}.", examples=EXAMPLES),
             code=ErrorCode.NOT_A_TIME,
         )
     return found
@@ -188,20 +188,20 @@ def sentence(text: str, found: ParsedTime, *, is_point: bool = False) -> str:
     zone = found.zone if found.form not in _NUMBER_UNITS and not found.named else UTC
     at = in_zone(found.ms, zone)
     if at != (utc := in_zone(found.ms, UTC)):
-        at = told("{at} ({zone}), {utc}", at=at, zone=zone, utc=utc)
+        at = message("{at} ({zone}), {utc}", at=at, zone=zone, utc=utc)
     if found.form not in _NUMBER_UNITS:
-        return told('Read "{text}" as {at}.', text=text, at=at)
+        return message('Read "{text}" as {at}.', text=text, at=at)
     unit = _NUMBER_UNITS[found.form]
-    read_as = told("Read {text} as {unit} since 1970: {at}.", text=text, unit=unit, at=at)
-    return both(told("No snapshot has the id {text}.", text=text), read_as) if is_point else read_as
+    read_as = message("Read {text} as {unit} since 1970: {at}.", text=text, unit=unit, at=at)
+    return both(message("No snapshot has the id {text}.", text=text), read_as) if is_point else read_as
 
 
 _NUMBER_UNITS: Mapping[str, str] = {
-    "epoch_s": told("seconds"),
-    "epoch_ms": told("milliseconds"),
-    "epoch_us": told("microseconds"),
-    "epoch_ns": told("nanoseconds"),
-    "number": told("milliseconds"),
+    "epoch_s": message("seconds"),
+    "epoch_ms": message("milliseconds"),
+    "epoch_us": message("microseconds"),
+    "epoch_ns": message("nanoseconds"),
+    "number": message("milliseconds"),
 }
 
 
@@ -287,7 +287,7 @@ def _named_day(match: re.Match[str], zone: str, now_ms: int, text: str) -> Parse
     ]
     found = [each for each in found if len(found) == 1 or each.ms <= now_ms]
     if len(found) > 1:
-        raise AmbiguousTime(told('"{text}" can be today or a week ago.', text=text), found)
+        raise AmbiguousTime(message('"{text}" can be today or a week ago.', text=text), found)
     return found[0]
 
 
@@ -304,7 +304,7 @@ def _slashed(match: re.Match[str], zone: str, text: str) -> ParsedTime:
     if not found:
         raise no_such_time(text)
     if len(found) > 1:
-        raise AmbiguousTime(told('"{text}" can be day/month or month/day.', text=text), found)
+        raise AmbiguousTime(message('"{text}" can be day/month or month/day.', text=text), found)
     return found[0]
 
 
@@ -323,7 +323,7 @@ def _refuse_compact(text: str, zone: str) -> None:
         found = read(day, zone)
         assert found is not None
         number = ParsedTime(int(text), "number", UTC, named=True)
-        raise AmbiguousTime(told('"{text}" can be a date or milliseconds since 1970.', text=text), [found, number])
+        raise AmbiguousTime(message('"{text}" can be a date or milliseconds since 1970.', text=text), [found, number])
 
 
 def _dated(form: str, match: re.Match[str] | dict[str, str], zone: str, text: str) -> ParsedTime:
@@ -383,9 +383,9 @@ def _local(naive: dt.datetime, form: str, zone: str, text: str, *, named: bool) 
     if first.ms == second.ms:
         return first
     if first.ms < second.ms:
-        why = told('Clocks in {zone} showed "{text}" twice, because they were set back.', zone=zone, text=text)
+        why = message('Clocks in {zone} showed "{text}" twice, because they were set back.', zone=zone, text=text)
         raise AmbiguousTime(why, [first, second])
-    why = told('Clocks in {zone} skipped "{text}", because they were set forward.', zone=zone, text=text)
+    why = message('Clocks in {zone} skipped "{text}", because they were set forward.', zone=zone, text=text)
     raise AmbiguousTime(why, [second, first])
 
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from core.errors import ErrorCode, Invalid
-from core.messages import Told, told
+from core.messages import Message, message
 from core.model.references import MAIN, Heads, Schema, Snapshot
 from core.model.time_hints import hint
 
@@ -54,7 +54,7 @@ def unwritten(schema: Schema, time_ms: int) -> AsOf:
         fields={},
         content=b"",
     )
-    rule = told("The table has no snapshot yet: its current columns, and no rows.")
+    rule = message("The table has no snapshot yet: its current columns, and no rows.")
     return AsOf(UNWRITTEN, MAIN, nothing, rule, None, None, None, None, None, schema)
 
 
@@ -69,27 +69,27 @@ def parse_time_ms(text: str) -> int:
         raise Invalid(
             "not a valid time: {text!r}.",
             text=text,
-            remedy=told("Write ISO with a zone, such as 2026-11-01T00:00:00Z, or epoch milliseconds."),
+            remedy=message("Write ISO with a zone, such as 2026-11-01T00:00:00Z, or epoch milliseconds."),
             code=ErrorCode.NOT_A_TIME,
         ) from None
     if moment.tzinfo is None:
         raise Invalid(
             "The time {text!r} has no zone, so it could mean two different moments.",
             text=text,
-            remedy=told("Add one, such as 2026-11-01T00:00:00Z or 2026-11-01T00:00:00+08:00."),
+            remedy=message("Add one, such as 2026-11-01T00:00:00Z or 2026-11-01T00:00:00+08:00."),
             code=ErrorCode.AMBIGUOUS_TIME,
         )
     return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(milliseconds=1)
 
 
-def not_a_version(text: str, heads: Heads, grammar: Told) -> Invalid:
+def not_a_version(text: str, heads: Heads, grammar: Message) -> Invalid:
     """The error for a text that is no version. It says what was probably meant, or else what could be written."""
     remedy = hint(text) or grammar
     for line in heads.lines:
         if any(tag.name == text for tag in line.tags):
-            remedy = told("Did you mean tag:{name}?", name=text)
+            remedy = message("Did you mean tag:{name}?", name=text)
         elif line.branch == text:
-            remedy = told("Did you mean branch:{name}?", name=text)
+            remedy = message("Did you mean branch:{name}?", name=text)
     return Invalid("not a valid version: {text!r}.", text=text, remedy=remedy, code=ErrorCode.NOT_A_VERSION)
 
 

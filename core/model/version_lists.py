@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.messages import Told, counted, told
+from core.messages import Message, counted, message
 
 NAMED = 4  # how many versions, or runs of them, a sentence names
 
@@ -19,7 +19,7 @@ def is_branch(point: str) -> bool:
     return point.startswith("branch:") and "/" not in point
 
 
-def of_refs(points: Sequence[str]) -> list[Told]:
+def of_refs(points: Sequence[str]) -> list[Message]:
     """The branches and tags among these POINTs, each kind with its count and names."""
     branches = [point.removeprefix("branch:") for point in points if is_branch(point)]
     tags = [point.removeprefix("tag:") for point in points if is_tag(point)]
@@ -33,7 +33,7 @@ def of_refs(points: Sequence[str]) -> list[Told]:
     return found
 
 
-def of_versions(points: Sequence[str]) -> list[Told]:
+def of_versions(points: Sequence[str]) -> list[Message]:
     """The snapshots and changelogs among these POINTs, each kind with its count and ids."""
     versions = [point for point in points if not is_branch(point) and not is_tag(point)]
     logs = [point.removeprefix("changelog:") for point in versions if "changelog:" in point]
@@ -48,10 +48,10 @@ def of_versions(points: Sequence[str]) -> list[Told]:
     return found
 
 
-def with_and(things: Sequence[Told]) -> Told:
+def with_and(things: Sequence[Message]) -> Message:
     """`A`, `A and B`, `A and B and C`."""
     first, *rest = things
-    return told("{first} and {rest}", first=first, rest=with_and(rest)) if rest else first
+    return message("{first} and {rest}", first=first, rest=with_and(rest)) if rest else first
 
 
 def which(names: Iterable[str]) -> str:
@@ -59,7 +59,7 @@ def which(names: Iterable[str]) -> str:
     found = _runs(names)
     shown = ", ".join(_range(run) for run in found[:NAMED])
     if more := sum(map(len, found[NAMED:])):
-        return told("{points} and {more} more", points=shown, more=f"{more:,}")
+        return message("{points} and {more} more", points=shown, more=f"{more:,}")
     return shown
 
 

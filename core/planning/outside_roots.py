@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from core import urls
 from core.errors import Conflict, Corrupt, Invalid, SnapscopeError, Unsupported
-from core.messages import Reason, told
+from core.messages import Reason, message
 from core.model import codes
 from core.model.plan import Outside, Plan
 from core.storage.store import Store
@@ -126,7 +126,7 @@ def refuse_unnamed(plan: Plan, named: Collection[str]) -> None:
                 "they belong to this table alone; nothing was changed.",
                 files=each.words,
                 path=each.root,
-                remedy=told(
+                remedy=message(
                     "If no other table and no copy of this one needs them: --outside {root}",
                     root=shlex.quote(each.root),  # a table's metadata names it, and somebody will paste it into a shell
                 ),

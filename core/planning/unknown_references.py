@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.errors import Corrupt, SnapscopeError
-from core.messages import told
+from core.messages import message
 from core.model.actions import Change
 from core.model.codes import Fault
 from core.model.history import HistorySummary
@@ -49,10 +49,10 @@ def refuse_unknown(history: HistorySummary, line: Line, after: Mask, change: Cha
 def remedy(problem: Problem, way: str = "") -> str | None:
     """What to do; None if only what the problem says itself: nothing is to be restored where nothing is damaged."""
     if problem.code == Fault.UNSUPPORTED:
-        return told("Or delete what needs it in the same plan ({way}).", way=way) if way else None
+        return message("Or delete what needs it in the same plan ({way}).", way=way) if way else None
     if way:
-        return told("Restore the file, or delete what needs it in the same plan ({way}).", way=way)
-    return told("Restore the file.")
+        return message("Restore the file, or delete what needs it in the same plan ({way}).", way=way)
+    return message("Restore the file.")
 
 
 def refuse_unread(history: HistorySummary, going: Mask) -> None:
@@ -64,7 +64,7 @@ def refuse_unread(history: HistorySummary, going: Mask) -> None:
 
 def untold(problem: Problem) -> SnapscopeError:
     """The error for a reference that is listed but could not be read, and therefore cannot be deleted."""
-    said = told(
+    said = message(
         "{path} cannot be deleted, because its content is unknown. {found}.", path=problem.path, found=problem.found
     )
     return Corrupt(said, path=problem.path, remedy=problem.remedy)

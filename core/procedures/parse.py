@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from core.errors import Invalid, Unsupported
-from core.messages import told
+from core.messages import message
 from core.model.references import MAIN
 from core.procedures.definition import Procedure
 from core.procedures.registry import MISSING, TABLE, TABLES
@@ -148,7 +148,7 @@ def asked(call: Call, now_ms: int) -> ParsedCall:
             "There is no procedure {namespace}.{name}.",
             namespace=call.namespace,
             name=call.name,
-            remedy=told("Known procedures: {known}.", known=", ".join(known)),
+            remedy=message("Known procedures: {known}.", known=", ".join(known)),
         )
     of = known[call.name]
     given = _matched(of, call)
@@ -165,7 +165,7 @@ def _matched(of: Procedure, call: Call) -> dict[str, Any]:
             "{procedure} takes at most {count} arguments.",
             procedure=of.name,
             count=len(taken),
-            remedy=told("Its arguments: {listed}.", listed=listed),
+            remedy=message("Its arguments: {listed}.", listed=listed),
         )
     values = {each.call: value for each, value in zip(taken, call.positional, strict=False)}
     for name, value in call.named.items():
@@ -175,7 +175,7 @@ def _matched(of: Procedure, call: Call) -> dict[str, Any]:
                 "{procedure} has no argument {name!r}, or it has no effect here.",
                 procedure=of.name,
                 name=name,
-                remedy=told("Available: {listed}.", listed=listed),
+                remedy=message("Available: {listed}.", listed=listed),
             )
         if each.call in values:
             raise Invalid("The argument {name} of {procedure} is given twice.", name=each.call, procedure=of.name)
@@ -186,7 +186,7 @@ def _matched(of: Procedure, call: Call) -> dict[str, Any]:
                 "{procedure} needs the argument {name}.",
                 procedure=of.name,
                 name=each.call,
-                remedy=told("Available: {listed}.", listed=listed),
+                remedy=message("Available: {listed}.", listed=listed),
             )
         if not each.is_needed and values.get(each.call) == "":  # Flink 1.18 has no named arguments: '' omits one
             values[each.call] = None

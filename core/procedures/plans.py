@@ -12,7 +12,7 @@ from core.errors import Invalid, NotFound
 from core.execution import automatic_tags
 from core.formats import registry
 from core.formats.table_format import TableRef
-from core.messages import sentences, told
+from core.messages import message, sentences
 from core.model import codes
 from core.model.actions import Change, CreateTag, Rollback
 from core.model.history import History
@@ -74,13 +74,13 @@ def find(location: str, named: str) -> TableRef:
         raise Invalid(
             "More than one table is named {named}.",
             named=named,
-            remedy=told("Add its database: {there}.", there=there),
+            remedy=message("Add its database: {there}.", there=there),
         )
     raise NotFound(
         "The CALL is for table {named}, which is not at {location}.",
         named=named,
         location=location,
-        remedy=told("Tables there: {there}.", there=there),
+        remedy=message("Tables there: {there}.", there=there),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.messages import told
+from core.messages import message
 from core.model.actions import Change
 from core.procedures.definition import Argument, Definition, Procedure
 from core.procedures.definitions import branches, commits, consumers, expiry, orphans, tags
@@ -46,31 +46,33 @@ TABLES: Mapping[str, Mapping[str, Procedure]] = {
 }
 
 MISSING: Mapping[tuple[str, str], str] = {
-    (PAIMON, "compact_database"): told("tables are compacted one at a time; call compact on each."),
-    (PAIMON, "drop_partition"): told("Paimon 2.0 has no such procedure; `snapscope drop-partition` drops partitions."),
-    (PAIMON, "compact_manifest"): told("only commits merge manifests; run it in the table's own engine."),
-    (PAIMON, "merge_branch"): told(
+    (PAIMON, "compact_database"): message("tables are compacted one at a time; call compact on each."),
+    (PAIMON, "drop_partition"): message(
+        "Paimon 2.0 has no such procedure; `snapscope drop-partition` drops partitions."
+    ),
+    (PAIMON, "compact_manifest"): message("only commits merge manifests; run it in the table's own engine."),
+    (PAIMON, "merge_branch"): message(
         "Snapscope makes no commit that gives a file two owners; run it in the table's own engine."
     ),
-    (PAIMON, "expire_partitions"): told("Snapscope does not expire partitions; run it in the table's own engine."),
-    (PAIMON, "purge_files"): told("it deletes every tag, branch and file at once; delete them in separate plans."),
-    (PAIMON, "repair_earliest_snapshot"): told(
+    (PAIMON, "expire_partitions"): message("Snapscope does not expire partitions; run it in the table's own engine."),
+    (PAIMON, "purge_files"): message("it deletes every tag, branch and file at once; delete them in separate plans."),
+    (PAIMON, "repair_earliest_snapshot"): message(
         "Snapscope never relies on hints, and an expiry repairs them; run it in the table's own engine."
     ),
-    (PAIMON, "remove_unexisting_files"): told(
+    (PAIMON, "remove_unexisting_files"): message(
         "Snapscope does not commit the loss of a file; run it in the table's own engine."
     ),
-    (PAIMON, "remove_unexisting_manifests"): told(
+    (PAIMON, "remove_unexisting_manifests"): message(
         "Snapscope does not commit the loss of a manifest; run it in the table's own engine."
     ),
-    (ICEBERG, "rollback_to_timestamp"): told(
+    (ICEBERG, "rollback_to_timestamp"): message(
         "it uses the ancestors' commit times; roll back to the snapshot that as-of finds."
     ),
-    (ICEBERG, "cherrypick_snapshot"): told("Snapscope does not replay commits; run it in the table's own engine."),
-    (ICEBERG, "rewrite_data_files"): told(
+    (ICEBERG, "cherrypick_snapshot"): message("Snapscope does not replay commits; run it in the table's own engine."),
+    (ICEBERG, "rewrite_data_files"): message(
         "Snapscope does not rewrite data of Iceberg tables; run it in the table's own engine."
     ),
-    (ICEBERG, "rewrite_manifests"): told("Snapscope does not rewrite manifests; run it in the table's own engine."),
+    (ICEBERG, "rewrite_manifests"): message("Snapscope does not rewrite manifests; run it in the table's own engine."),
 }
 
 

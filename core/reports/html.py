@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from core.analysis.diff import Diff, deletes, spelled
 from core.analysis.expiration_dates import expiries
 from core.analysis.storage_cost import by_holders
-from core.messages import Reason, both, joined, sentences, told
+from core.messages import Reason, both, joined, message, sentences
 from core.model.effects import steps
 from core.model.expiry import Forecast
 from core.model.history import History
@@ -47,16 +47,16 @@ from core.units import size as rounded
 
 PARTITIONS_LISTED = 300
 _ALIKE = 4  # this many neighbours with the same reason share a line
-_LESS = told(
+_LESS = message(
     "What could not be read is missing from every sum here: sizes, rows and files are lower "
     "bounds (≥), and what deleting a tag would reclaim is not shown."
 )
-_NOT_EXACT = told("Snapshots and tags that cannot be read may hold some of these files too.")
-_FREES = told(
+_NOT_EXACT = message("Snapshots and tags that cannot be read may hold some of these files too.")
+_FREES = message(
     "A file is deleted if an expired snapshot or deleted tag holds it and no remaining "
     "snapshot, tag, branch or changelog does."
 )
-_RUNS = told(
+_RUNS = message(
     "This command runs exactly this plan or refuses: it makes the plan again for the same "
     "moment, and if any reference of the table has changed since, the fingerprint differs "
     "and nothing is touched."
@@ -75,14 +75,14 @@ def of_plan(
 ) -> str:
     """A plan for approval: what expires and why, why the rest is kept, warnings, and the command that runs it."""
     asked = danger(plan, heads.name)
-    typed = told("You will be asked to type “{phrase}”.", phrase=asked.phrase)
+    typed = message("You will be asked to type “{phrase}”.", phrase=asked.phrase)
     roots = [each.root for each in plan.outside]
     runs_it = command_line.exactly(plan.change, heads.location, plan.now_ms, plan.fingerprint, roots)
     by_point = pieces.snapshots(heads)
     goes = [_going(plan, verdict, by_point, zone) for verdict in plan.goes[: pieces.POINTS_LISTED]]
     warnings = [note(each.text) for each in plan.warnings]
     warnings += (
-        [note(told("This plan needs extra confirmation: {why}.", why=joined(sentences(asked.why))))]
+        [note(message("This plan needs extra confirmation: {why}.", why=joined(sentences(asked.why))))]
         if asked.why
         else []
     )
@@ -95,10 +95,13 @@ def of_plan(
                 ("Change", _change(plan)),
                 (
                     "Reclaims",
-                    told("{size} in {files}", size=exact(plan.freed_bytes), files=pieces.files(len(plan.frees))),
+                    message("{size} in {files}", size=exact(plan.freed_bytes), files=pieces.files(len(plan.frees))),
                 ),
                 ("Still held", exact(plan.kept_bytes)),
-                ("Removed snapshots and tags", told("{goes:,} of {all:,}", goes=len(plan.goes), all=len(plan.points))),
+                (
+                    "Removed snapshots and tags",
+                    message("{goes:,} of {all:,}", goes=len(plan.goes), all=len(plan.points)),
+                ),
                 ("Rules", plan.rules.text),
                 ("Evaluated at", moment(plan.now_ms, zone)),
                 ("Fingerprint", mono(plan.fingerprint)),
@@ -137,7 +140,7 @@ def of_plan(
         section("At the next commit, automatically", *next_commit),
     ]
     return page(
-        told("{title}: {headline}", title=title, headline=plan.headline),
+        message("{title}: {headline}", title=title, headline=plan.headline),
         "A plan, for approval. Nothing was changed.",
         parts,
         pieces.foot(heads),
@@ -148,7 +151,7 @@ def of_plan(
 def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak: Speak = str) -> str:
     """Which files, columns and options differ between two versions."""
     total, location = value.summary, history.heads.location
-    headline = told(
+    headline = message(
         "{title}: from {a} to {b}, {rows} rows in files, {bytes}",
         title=title,
         a=value.a.point,
@@ -158,7 +161,7 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak
     )
     sums = [
         (said, *(pieces.sums(total, name)), *(pieces.sums(total, f"compaction_{name}")))
-        for name, said in (("added", told("Added")), ("removed", told("Removed")))
+        for name, said in (("added", message("Added")), ("removed", message("Removed")))
     ]
     heads = ("", "#Files", "#Rows", "#Bytes", "#of which compaction: files", "#rows", "#bytes")
     partitions = [
@@ -174,7 +177,7 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak
     columns = ("path", "change", "partition", "rows", "bytes")
     parts = [
         facts([("Table", mono(location)), ("From", pieces.point(value.a, zone)), ("To", pieces.point(value.b, zone))]),
-        note(told("The second version is the older one: what was added since is shown as removed."))
+        note(message("The second version is the older one: what was added since is shown as removed."))
         if value.is_backwards
         else Fragment(),
         section("Files", table(heads, sums), note(missed) if (missed := deletes(value)) else Fragment()),
@@ -233,12 +236,14 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
                 str(each.id),
                 mono(each.name),
                 mono(spelled(each.type)),
-                told("key") if each.name in schema.primary_keys else "",
-                told("partition") if each.name in schema.partition_keys else "",
+                message("key") if each.name in schema.primary_keys else "",
+                message("partition") if each.name in schema.partition_keys else "",
             )
             for each in schema.fields
         ]
-        parts.append(section(told("Columns (schema {id})", id=schema.id), table(("#Id", "Name", "Type", "", ""), rows)))
+        parts.append(
+            section(message("Columns (schema {id})", id=schema.id), table(("#Id", "Name", "Type", "", ""), rows))
+        )
     snapshots = [(pieces.before(of.branch, heads) + str(it.id), it) for of in heads.lines for it in of.snapshots[::-1]]
     readers = [(mono(each.name), mono(each.next_snapshot)) for of in heads.lines for each in of.consumers]
     ends = {point: each.words for point, each in expiries(heads, now_ms).items()}
@@ -250,7 +255,7 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
         section(
             "Storage by holder",
             sentence(
-                told("Each file is counted on one line: that of the exact set of snapshots and tags that hold it.")
+                message("Each file is counted on one line: that of the exact set of snapshots and tags that hold it.")
             ),
             note(_NOT_EXACT) if history.incomplete else Fragment(),
             table(
@@ -264,11 +269,11 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
         section("Options", table(("Option", "Value"), [(mono(k), mono(v)) for k, v in sorted(line.options.items())])),
     ]
     if at is not None:
-        parts.append(section(told("Partitions at {point}", point=at.point), _partitions(history, at)))
+        parts.append(section(message("Partitions at {point}", point=at.point), _partitions(history, at)))
     again = ["report", heads.location, *(["--at", at.point] if at else []), "-o", "report.html"]
     parts.append(section("To create it again", command(command_line.line(*again))))
-    name = told("{title} without any commit", title=title)
-    name = name if at is None else told("{title} at {point}", title=title, point=at.point)
+    name = message("{title} without any commit", title=title)
+    name = name if at is None else message("{title} at {point}", title=title, point=at.point)
     return page(name, "The state of a table, from its metadata; no data was read.", parts, pieces.foot(heads), speak)
 
 
@@ -277,12 +282,12 @@ def of_table(history: History, at: AsOf | None, title: str, *, zone: str = UTC, 
 
 def _change(plan: Plan) -> str:
     kind = "".join(f" {each.lower()}" if each.isupper() else each for each in type(plan.change).__name__).strip()
-    return told("{kind}, branch {branch}", kind=kind.capitalize(), branch=plan.change.branch)
+    return message("{kind}, branch {branch}", kind=kind.capitalize(), branch=plan.change.branch)
 
 
 def _going(plan: Plan, verdict: Verdict, by_point: dict[str, Snapshot], zone: str) -> tuple[Piece, ...]:
     at = by_point.get(verdict.point)
-    fate = told("expires") if plan.change.expires(verdict.point) else told("deleted")
+    fate = message("expires") if plan.change.expires(verdict.point) else message("deleted")
     who = (moment(at.time_ms, zone), at.commit_user) if at else ("—", "—")
     return (mono(verdict.point), marked("goes", fate), *who, joined(sentences(verdict.reasons)))
 
@@ -307,8 +312,8 @@ def _steps(plan: Plan) -> list[tuple[Piece, ...]]:
 
 def _references(plan: Plan) -> Fragment:
     """The reference files that are deleted or created."""
-    rows: list[tuple[Piece, ...]] = [(marked("goes", told("deleted")), mono(path)) for path, _ in plan.removes]
-    rows += [(told("created"), mono(path)) for path in plan.leaves]
+    rows: list[tuple[Piece, ...]] = [(marked("goes", message("deleted")), mono(path)) for path, _ in plan.removes]
+    rows += [(message("created"), mono(path)) for path in plan.leaves]
     return table(("", "File"), rows[: pieces.FILES_LISTED], of=len(rows), what="references")
 
 
@@ -321,7 +326,7 @@ def _standing(history: History, at: AsOf, zone: str) -> Fragment:
     less = position in history.incomplete
     totals = history.totals
     return section(
-        told("At {point}", point=at.point),
+        message("At {point}", point=at.point),
         facts(
             [
                 ("Snapshot", pieces.point(at, zone)),

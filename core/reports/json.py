@@ -20,7 +20,7 @@ from core.execution.automatic_tags import Tagging
 from core.execution.delete_files import Receipt
 from core.execution.journal import Run
 from core.formats import registry
-from core.messages import Reason, code_names, sentences, told
+from core.messages import Reason, code_names, message, sentences
 from core.model.effects import steps
 from core.model.expiry import Forecast
 from core.model.history import History, HistorySummary
@@ -31,7 +31,7 @@ from core.model.time_travel import AsOf
 from core.reports.references_json import problem
 
 Json = dict[str, Any]
-UNREAD = told(
+UNREAD = message(
     "Not every snapshot or tag can be read, and those may need what would be reclaimed: how much cannot be determined."
 )
 
@@ -275,15 +275,15 @@ def _later_costs(history: HistorySummary, now_ms: int) -> list[Json]:
 def lifetime(value: FileLifetime) -> Json:
     """What keeps a file and until when, and which commits added and removed it."""
 
-    def told(found: Snapshot | None) -> Json | None:
+    def commit(found: Snapshot | None) -> Json | None:
         return None if found is None else {"snapshot": found.id, "kind": found.kind, "committed_ms": found.time_ms}
 
     return {
         **dataclasses.asdict(value.life),
         "branch": value.branch,
-        "born": told(value.born),
+        "born": commit(value.born),
         "born_is_exact": value.is_exact,
-        "removed": told(value.removed),
+        "removed": commit(value.removed),
         "is_live": value.is_live,
         "stretches": file_lifetime.table(value).to_pylist(),
     }

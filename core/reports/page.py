@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from core.messages import literal, told
+from core.messages import literal, message
 from core.model.time_input import zone_of
 from core.safe_text import SAID, shortened
 from core.units import printable
@@ -92,13 +92,13 @@ def size(value: int | None, *, at_least: bool = False) -> Fragment:
     if value is None:
         return html("—")
     shown = ("≥ " if at_least else "") + ("−" if value < 0 else "") + rounded(abs(value))
-    return Fragment("hint", (told("{bytes:,} bytes", bytes=value), shown))
+    return Fragment("hint", (message("{bytes:,} bytes", bytes=value), shown))
 
 
 def exact(value: int, *, at_least: bool = False) -> str:
     """`71.3 GB (71,312,345,678 bytes)`, because paper has no hover."""
     shown = ("≥ " if at_least else "") + rounded(value)
-    return told("{size} ({bytes:,} bytes)", size=shown, bytes=value)
+    return message("{size} ({bytes:,} bytes)", size=shown, bytes=value)
 
 
 def moment(ms: int | None, zone: str) -> str:
@@ -146,12 +146,12 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Piece]], *, of: int | No
     made = Fragment("table", ([literal(each.removeprefix("#")) for each in heads], numbers, rows))
     if not of or of <= len(rows):
         return made
-    less = told("The first {shown:,} of {all:,} {what} are listed.", shown=len(rows), all=of, what=literal(what))
+    less = message("The first {shown:,} of {all:,} {what} are listed.", shown=len(rows), all=of, what=literal(what))
     return html(made, note(less))
 
 
 def page(title: str, lead: str, parts: Iterable[Fragment], foot: str, speak: Speak = str) -> str:
     """The whole document. `lead` follows the title, `foot` ends the page; `speak` translates texts."""
     return _template().render(
-        lang=told("en"), title=title, lead=literal(lead), parts=list(parts), foot=foot, speak=speak
+        lang=message("en"), title=title, lead=literal(lead), parts=list(parts), foot=foot, speak=speak
     )

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import pyarrow as pa
 
-from core.messages import counted, told
+from core.messages import counted, message
 from core.model.references import Heads, Snapshot
 from core.model.time_travel import AsOf
 from core.reports.page import Fragment, Piece, count, html, moment, mono, signed, size, table
@@ -48,7 +48,7 @@ def sums(total: Mapping[str, int], name: str) -> tuple[Piece, ...]:
 
 
 def point(at: AsOf, zone: str) -> Fragment:
-    said = told("(snapshot {id}, committed {at})", id=at.snapshot.id, at=moment(at.snapshot.time_ms, zone))
+    said = message("(snapshot {id}, committed {at})", id=at.snapshot.id, at=moment(at.snapshot.time_ms, zone))
     return html(mono(at.point), " ", said)
 
 
@@ -72,7 +72,7 @@ def foot(heads: Heads) -> str:
     digest = hashlib.sha256()
     for path, content in sorted(heads.references.items()):
         digest.update(f"{path}\0{len(content)}\0".encode() + content)
-    return told(
+    return message(
         "Snapscope {version}. Sizes in decimal units: 1 kB is 1,000 bytes. Rows as files hold them, before keys are "
         "merged. State of the table's references: SHA-256 {digest}.",
         version=version("snapscope"),

@@ -21,7 +21,7 @@ import fsspec
 import fsspec.asyn
 
 from core.errors import Conflict, Corrupt, NotFound, SnapscopeError, Unsupported
-from core.messages import both, told
+from core.messages import both, message
 from core.storage import by_renaming, file_systems
 from core.storage.file_systems import (
     AZURE,
@@ -306,8 +306,8 @@ def _if_unchanged(
         if is_done(found):
             return
         if version_of(found) != version:
-            said = told("Another writer changed {path} after it was read.", path=path)
-            raise Conflict(said, path=path, remedy=told("Make a new plan.")) from error
+            said = message("Another writer changed {path} after it was read.", path=path)
+            raise Conflict(said, path=path, remedy=message("Make a new plan.")) from error
         answer = getattr(error.__cause__, "response", None)  # of botocore
         if not isinstance(answer, dict) or answer.get("Error", {}).get("Code") not in _UNKNOWN:
             raise
@@ -339,7 +339,7 @@ def probe(fs: Any, protocol: str, directory: str, read: Callable[[str], bytes]) 
             "A test object could be created but not deleted: {error}.",
             error=described(failed),
             path=path,
-            remedy=told("Allow deleting in this directory, and delete that object."),
+            remedy=message("Allow deleting in this directory, and delete that object."),
         ) from failed
     if not is_safe:
         raise Unsupported(
@@ -361,7 +361,7 @@ def _refuses(again: Callable[[], None]) -> bool:
 def _cleared(fs: Any, path: str, error: SnapscopeError) -> SnapscopeError:
     """Delete the test object of a test that failed; the error says so if the object may still be there."""
     if _removed(fs, path):
-        way = told("If {path} exists, delete it: it is a test object.", path=path)
+        way = message("If {path} exists, delete it: it is a test object.", path=path)
         error.remedy = both(error.remedy, way) if error.remedy else way
     return error
 

@@ -20,7 +20,7 @@ from fsspec import asyn  # noqa: TID251  # part of the same door to files
 from core.credentials import masked
 from core.errors import Corrupt, ErrorCode, Invalid, Unsupported
 from core.installation import EXTRAS, extra_command
-from core.messages import told
+from core.messages import message
 from core.storage.kept_contents import checksum
 
 AZURE = ("abfs", "abfss", "az")
@@ -159,7 +159,7 @@ def refuse_directory(fs: Any, path: str) -> None:
 
 
 def too_large(error: TooLarge, most_bytes: int, path: str) -> Corrupt:
-    found = told("more") if error.size is None else f"{error.size:,}"
+    found = message("more") if error.size is None else f"{error.size:,}"
     return Corrupt(
         "This file may be at most {most_bytes:,} bytes; it has {found}.",
         most_bytes=most_bytes,
@@ -296,9 +296,9 @@ def no_listing(path: str) -> Corrupt:
 
 def no_file_system(location: str, error: Exception) -> Unsupported:
     """The error for URLs of an unsupported protocol, with the package to install."""
-    remedy = told("Install the fsspec package of that protocol.")
+    remedy = message("Install the fsspec package of that protocol.")
     if extra := EXTRAS.get(location.partition("://")[0]):
-        remedy = told("Install its package: {command}", command=extra_command(extra))
+        remedy = message("Install its package: {command}", command=extra_command(extra))
     return Unsupported(
         "No file system for {location!r}: {error}.",
         location=location,

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from core.errors import Corrupt, Unsupported
-from core.messages import told
+from core.messages import message
 from core.storage.file_systems import DirectoryEntry, TooLarge, no_directory
 from core.storage.size_limits import DOCUMENT
 
@@ -24,10 +24,10 @@ _AT_ONCE = 1 << 20  # bytes
 _OWN_DISKS = frozenset({"btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"})
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 _KINDS = (
-    (stat.S_ISFIFO, told("a named pipe")),
-    (stat.S_ISSOCK, told("a socket")),
-    (stat.S_ISCHR, told("a device")),
-    (stat.S_ISBLK, told("a device")),
+    (stat.S_ISFIFO, message("a named pipe")),
+    (stat.S_ISSOCK, message("a socket")),
+    (stat.S_ISCHR, message("a device")),
+    (stat.S_ISBLK, message("a device")),
 )
 
 
@@ -217,7 +217,7 @@ def refuse_dangling(path: str) -> None:
 def _refuse(mode: int, path: str) -> None:
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         return
-    found = next((name for is_one, name in _KINDS if is_one(mode)), told("something else"))
+    found = next((name for is_one, name in _KINDS if is_one(mode)), message("something else"))
     raise Corrupt(
         "A file was expected here, found {found}; it was not read.",
         found=found,

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from core.errors import DoesNotFit
-from core.messages import told
+from core.messages import message
 from core.model.intervals import Ints
 from core.units import size
 
@@ -43,7 +43,7 @@ def require(claimed: Ints, sizes: Ints, bytes_each: int, location: str) -> None:
         needed=size(needed),
         left=size(left),
         path=location,
-        remedy=told(
+        remedy=message(
             "Plan with Spark on the command line: snapscope plan expire … --on-spark. Or use a machine with more "
             "memory, raise this process's memory limit, or expire snapshots and compact manifests with the table's own "
             "engine."

@@ -18,7 +18,7 @@ import fsspec
 
 from core import urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
-from core.messages import Told, told
+from core.messages import Message, message
 from core.storage import conditional, local_disk, location_options, request_slots, s3_client, time_limits
 from core.storage.conditional import HDFS, LOCAL
 from core.storage.file_systems import (
@@ -128,7 +128,7 @@ class Store:
         found = os.path.realpath(named or "/") if self.is_local else str(self._fs._strip_protocol(named))
         is_elsewhere = self.protocol in HDFS and urls.is_url(path) and urls.host(path) != urls.host(self.location)
         if is_elsewhere or not found.startswith(root):  # opening it might contact a server that an attacker named
-            said = told("{path} is not inside {location}.", path=path, location=self.location)
+            said = message("{path} is not inside {location}.", path=path, location=self.location)
             raise Invalid(said, path=path, remedy="Give a file of this table.")
         return found.removeprefix(root)
 
@@ -151,7 +151,7 @@ class Store:
                 if self._info(path) is not None or not self._asked(absent):
                     continue
                 self._refuse_link(path)
-                said = told("There is no directory {relative}.", relative=relative or self.location)
+                said = message("There is no directory {relative}.", relative=relative or self.location)
                 raise NotFound(said, path=path) from error
             except SnapscopeError:
                 raise
@@ -160,7 +160,7 @@ class Store:
             if len(found) == 1 and found[0]["name"] == path and found[0]["type"] != "directory":
                 raise no_directory(relative or self.location, path)
             return sorted(entries(found, path), key=_NAME)
-        said = told("The directory {relative} kept changing while it was listed.", relative=relative)
+        said = message("The directory {relative} kept changing while it was listed.", relative=relative)
         raise Corrupt(said, path=path, remedy="Try again.")
 
     def ls_if_there(self, relative: str, splits: Sequence[str] = ()) -> list[DirectoryEntry]:
@@ -233,12 +233,12 @@ class Store:
 
     # writing ------------------------------------------------------------------------------------------------
 
-    def lacks(self, *, creates: bool = False, deletes: bool = False) -> Told | None:
+    def lacks(self, *, creates: bool = False, deletes: bool = False) -> Message | None:
         """Return what this kind of store does not support of the requested operations. The store is not accessed."""
         if creates and not self.guarantees.creates:
-            return told("Files cannot be created exclusively on {protocol!r} stores.", protocol=self.protocol)
+            return message("Files cannot be created exclusively on {protocol!r} stores.", protocol=self.protocol)
         if deletes and not conditional.can_delete(type(self._fs)):
-            return told("Files cannot be deleted on {protocol!r} stores.", protocol=self.protocol)
+            return message("Files cannot be deleted on {protocol!r} stores.", protocol=self.protocol)
         return None
 
     @property
@@ -309,12 +309,12 @@ class Store:
         A URL names a file outside the root; the caller must have checked that the table may delete there."""
         if other := self._elsewhere(relative):
             if other[0].protocol == self.protocol and f"{other[0].root}/".startswith(f"{self.root}/"):
-                said = told("{path} is inside the table, where it has another name; it was kept.", path=relative)
+                said = message("{path} is inside the table, where it has another name; it was kept.", path=relative)
                 raise Invalid(said, path=relative)
             return other[0].delete(other[1])
         path = self.full(relative)
         if self.leads_out(relative):
-            said = told("{relative} is outside the table, behind a symbolic link; it was kept.", relative=relative)
+            said = message("{relative} is outside the table, behind a symbolic link; it was kept.", relative=relative)
             raise Invalid(said, path=path)
         try:
             conditional.delete(self._fs, self.protocol, path, was, lambda: self._whole(path))

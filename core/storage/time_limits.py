@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from core.errors import Corrupt, Invalid
-from core.messages import told
+from core.messages import message
 
 VARIABLE = "SNAPSCOPE_READ_TIMEOUT"
 CALL_S = 60.0  # limit for one call to a store if the variable is not set
@@ -51,7 +51,7 @@ def call_s() -> float:
             "{variable}={text} is not a number of seconds between 0 and 86,400.",
             variable=VARIABLE,
             text=text,
-            remedy=told("Write {variable}=60, or unset it.", variable=VARIABLE),
+            remedy=message("Write {variable}=60, or unset it.", variable=VARIABLE),
         )
     return seconds
 

@@ -2,7 +2,7 @@
 
 The code contains English; every other language is one file, `dashboard/languages/LANGUAGE.po`, which `make messages`
 keeps complete. A constant is marked with `N_("text")` and translated when it is read. A sentence that is built at run
-time uses `_("{x} of {y}", x=…, y=…)`, or `ngettext` for plurals. Messages from core are `Told` objects, translated by
+time uses `_("{x} of {y}", x=…, y=…)`, or `ngettext` for plurals. Texts from core are `Message` objects, translated by
 `spoken`.
 
 The language is set for each run, on the run's own thread, so readers do not affect each other. A run that does not
@@ -23,7 +23,7 @@ from typing import Any
 from babel import Locale, UnknownLocaleError
 from babel.messages import pofile
 
-from core.messages import Told, is_clause
+from core.messages import Message, is_clause
 
 ENGLISH = "en"
 OWN = Path(__file__).parents[1] / "languages"
@@ -142,7 +142,7 @@ def speaker() -> Callable[[str], str]:
 
 def in_language(language: str, text: str) -> str:
     """Translate a text into a given language if it is a message from core, including the messages nested in it."""
-    if not isinstance(text, Told) or not text.template or language == ENGLISH:
+    if not isinstance(text, Message) or not text.template or language == ENGLISH:
         return text
     catalogue = _catalogue(language)
     found = catalogue.texts.get(("", text.template))

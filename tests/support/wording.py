@@ -1,8 +1,8 @@
 """Answers, plans and receipts without their texts: `python -m tests.support.wording WORDING PLACE` prints them as JSON,
 with every message reworded by `WORDING`.
 
-A wording patches `Told`, which all messages of core use, before any core module creates one. Texts of the dashboard are
-replaced by name, when pages read them.
+A wording patches `Message`, which all messages of core use, before any core module creates one. Texts of the dashboard
+are replaced by name, when pages read them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def reword(wording: str) -> None:
     from core import messages
 
     word = worded(wording)
-    messages.Told.__new__ = lambda cls, text="": str.__new__(cls, word(text))  # type: ignore[method-assign,assignment]
+    messages.Message.__new__ = lambda cls, text="": str.__new__(cls, word(text))  # type: ignore[method-assign,assignment]
 
 
 def reword_pages(wording: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from core.errors import Corrupt, Unsupported
 from core.formats import undecoded, unpack_limits
 from core.formats.avro import shapes
-from core.messages import told
+from core.messages import message
 from core.storage import local_disk, size_limits, time_limits
 from core.storage.file_systems import TooLarge, too_large
 
@@ -89,7 +89,7 @@ def split_container(data: bytes, path: str) -> Frame:
         sync = data[position : position + 16]
         position += 16
         if position > len(data) or b"avro.schema" not in metadata:
-            raise ValueError(told("the header is cut off"))
+            raise ValueError(message("the header is cut off"))
         codec = metadata.get(b"avro.codec", b"null")
         if codec not in _CODECS:
             raise Unsupported(
@@ -107,14 +107,14 @@ def split_container(data: bytes, path: str) -> Frame:
             size, body = _long(data, body)
             end = body + size
             if count < 0 or size < 0 or data[end : end + 16] != sync:
-                raise ValueError(told("a block does not end where its header says"))
+                raise ValueError(message("a block does not end where its header says"))
             plain = unpack_limits.unpacked(codec, view[body:end], most)
             if count * least > plain:
                 raise ValueError(
-                    told("a block of {plain:,} bytes cannot hold {count:,} records", plain=plain, count=count)
+                    message("a block of {plain:,} bytes cannot hold {count:,} records", plain=plain, count=count)
                 )
             if len(blocks) >= size_limits.AVRO_BLOCKS:
-                raise ValueError(told("it has more than {most:,} blocks", most=size_limits.AVRO_BLOCKS))
+                raise ValueError(message("it has more than {most:,} blocks", most=size_limits.AVRO_BLOCKS))
             blocks.append(view[position:end])
             records, unpacked, position = records + count, unpacked + plain, end + 16
             largest = max(largest, plain // max(count, 1))
@@ -132,9 +132,9 @@ def split_container(data: bytes, path: str) -> Frame:
 
 def _refuse_bombs(size: int, records: int, unpacked: int) -> None:
     if records > (most := max(size_limits.RECORDS, size)):
-        raise ValueError(told("it claims {records:,} records; at most {most:,} fit", records=records, most=most))
+        raise ValueError(message("it claims {records:,} records; at most {most:,} fit", records=records, most=most))
     if unpacked > (most := max(size_limits.UNPACKED, size_limits.EXPANSION * size)):
-        raise ValueError(told("it decompresses to more than {most:,} bytes", most=most))
+        raise ValueError(message("it decompresses to more than {most:,} bytes", most=most))
 
 
 def packed(block: memoryview) -> memoryview:
@@ -170,20 +170,20 @@ def _metadata(data: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
             return metadata, position
         entries += abs(count)
         if entries > size_limits.AVRO_ENTRIES:
-            raise ValueError(told("the header has more than {most:,} entries", most=size_limits.AVRO_ENTRIES))
+            raise ValueError(message("the header has more than {most:,} entries", most=size_limits.AVRO_ENTRIES))
         if count < 0:
             _, position = _long(data, position)
         for _ in range(abs(count)):
             key, position = _bytes(data, position)
             metadata[key], position = _bytes(data, position)
             if position > size_limits.AVRO_HEADER:
-                raise ValueError(told("the header has more than {most:,} bytes", most=size_limits.AVRO_HEADER))
+                raise ValueError(message("the header has more than {most:,} bytes", most=size_limits.AVRO_HEADER))
 
 
 def _bytes(data: bytes, position: int) -> tuple[bytes, int]:
     size, position = _long(data, position)
     if size < 0 or position + size > len(data):
-        raise ValueError(told("the header is cut off"))
+        raise ValueError(message("the header is cut off"))
     return data[position : position + size], position + size
 
 
@@ -198,7 +198,7 @@ def _long(data: bytes | memoryview, position: int) -> tuple[int, int]:
             return (value >> 1) ^ -(value & 1), position
         shift += 7
         if shift > 63:
-            raise ValueError(told("a number is too long"))
+            raise ValueError(message("a number is too long"))
 
 
 def readable(frame: Frame) -> bytes:

@@ -30,7 +30,7 @@ from core.errors import Corrupt, SnapscopeError
 from core.formats import unpack_limits
 from core.formats.avro import container
 from core.formats.avro.container import Frame, fields_of
-from core.messages import told
+from core.messages import message
 from core.storage import size_limits
 
 _JOINT, _NOTHING, _ESCAPE = "\x1f", "\x1e", "\x1d"
@@ -182,7 +182,9 @@ def _scan(members: list[tuple[int, Frame]], query: str, columns: Sequence[AvroCo
         rows = _in_time(folder, query, PATIENCE_S + size / 1e6, batch, size, pa.schema([*arrow_schema(columns)][1:]))
     numbers = np.repeat([number for number, _ in members], [frame.records for _, frame in members])
     if len(rows) != len(numbers):
-        raise ValueError(told("expected {numbers} records, could decode {rows}", numbers=len(numbers), rows=len(rows)))
+        raise ValueError(
+            message("expected {numbers} records, could decode {rows}", numbers=len(numbers), rows=len(rows))
+        )
     return rows.add_column(0, "file", pa.array(numbers, pa.int32()))
 
 
@@ -208,7 +210,7 @@ def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int, sch
                 parts.append(part.to_pyarrow().cast(schema))
                 taken += parts[-1].nbytes
                 if taken > most:
-                    raise ValueError(told("its rows take more than {most:,} bytes of memory", most=most))
+                    raise ValueError(message("its rows take more than {most:,} bytes of memory", most=most))
                 if len(parts) == _COPIED_BATCHES:
                     copied.append(pa.concat_batches(parts))
                     parts = []
@@ -251,7 +253,7 @@ def _records(frame: Frame) -> Iterator[Any]:
         for block in fastavro.block_reader(io.BytesIO(frame.header + packed + frame.sync)):
             yield from block
             if block.bytes_.read(1):  # type: ignore[attr-defined]
-                raise ValueError(told("a block contains more than its records"))
+                raise ValueError(message("a block contains more than its records"))
 
 
 def _value(record: Any, path: Sequence[str]) -> Any:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from core.formats import unpack_limits
-from core.messages import told
+from core.messages import message
 from core.storage import size_limits
 
 _FIXED = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1}
@@ -38,7 +38,7 @@ def of(schema: bytes) -> Shape:
     """Return the shape of a container's records. Raises ValueError for a schema that is invalid or too large."""
     if len(schema) > size_limits.AVRO_SCHEMA:
         raise ValueError(
-            told("a schema may have at most {most:,} bytes; this one has {found:,}",
+            message("a schema may have at most {most:,} bytes; this one has {found:,}",
                  most=size_limits.AVRO_SCHEMA, found=len(schema))
         )  # fmt: skip
     return _shape(unpack_limits.document(schema), {}, size_limits.AVRO_DEPTH)
@@ -55,7 +55,7 @@ def _shape(type_: Any, named: dict[str, Shape | None], depth: int, space: str = 
     `named`: the types defined so far by full name. `space`: the enclosing namespace.
     """
     if not depth:
-        raise ValueError(told("types are nested more than {most} deep", most=size_limits.AVRO_DEPTH))
+        raise ValueError(message("types are nested more than {most} deep", most=size_limits.AVRO_DEPTH))
     match type_:
         case str():
             found = _named(type_, named, space)
@@ -75,9 +75,9 @@ def _shape(type_: Any, named: dict[str, Shape | None], depth: int, space: str = 
         case {"type": (str() | dict() | list()) as inner} if inner not in ("fixed", "array", "map"):
             found = _shape(inner, named, depth - 1, space)
         case _:
-            raise ValueError(told("{type!r:.60} is not a valid type", type=type_))
+            raise ValueError(message("{type!r:.60} is not a valid type", type=type_))
     if found.slots > size_limits.AVRO_TYPES:
-        raise ValueError(told("a record has more than {most:,} values", most=size_limits.AVRO_TYPES))
+        raise ValueError(message("a record has more than {most:,} values", most=size_limits.AVRO_TYPES))
     if isinstance(type_, dict) and (full := _full(type_, space)):
         named[full] = found
     return found
@@ -102,15 +102,15 @@ def _named(name: str, named: Mapping[str, Shape | None], space: str) -> Shape:
     found = named.get(full)
     if found is None:
         if full in named:
-            raise ValueError(told("the record {name:.60} contains itself", name=name))
-        raise ValueError(told("{type!r:.60} is not a valid type", type=name))
+            raise ValueError(message("the record {name:.60} contains itself", name=name))
+        raise ValueError(message("{type!r:.60} is not a valid type", type=name))
     return found
 
 
 def _record(record: Mapping[Any, Any], named: dict[str, Shape | None], depth: int, space: str) -> Shape:
     if full := _full(record, space):
         if full in named:
-            raise ValueError(told("two types are named {name:.60}", name=full))
+            raise ValueError(message("two types are named {name:.60}", name=full))
         named[full], space = None, full.rpartition(".")[0]
     fields = record.get("fields")
     types = (
@@ -129,5 +129,5 @@ def _together(parts: list[Shape]) -> tuple[int, int]:
 def _repeated(item: Shape, more: int) -> Shape:
     """Return the shape of an array or map of `item`. `more`: bytes of each item in addition to its value."""
     if item.least + more == 0:
-        raise ValueError(told("items that take no bytes would never end"))
+        raise ValueError(message("items that take no bytes would never end"))
     return Shape(1, 1, max(item.spread, -(-(item.slots + more) // (item.least + more))))

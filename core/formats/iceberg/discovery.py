@@ -11,7 +11,7 @@ from core.formats.iceberg.catalogs import pyiceberg_catalog as catalogs
 from core.formats.iceberg.file_paths import DIRECTORY
 from core.formats.iceberg.locations import SCHEME, is_name
 from core.formats.table_format import Listing, TableRef
-from core.messages import told
+from core.messages import message
 from core.model.codes import Fault
 from core.model.references import Problem
 from core.storage.store import Store
@@ -51,7 +51,7 @@ def _of_catalogs(location: str) -> Listing:
             for table in catalogs.tables(each, namespace):
                 if isinstance(table, SnapscopeError):
                     problems.append(
-                        Problem(each, told("a namespace that can be listed"), table.message, code=Fault.UNLISTED)
+                        Problem(each, message("a namespace that can be listed"), table.message, code=Fault.UNLISTED)
                     )
                     continue
                 database = ".".join(table[:-1] if catalog else (each, *table[:-1]))
@@ -59,7 +59,7 @@ def _of_catalogs(location: str) -> Listing:
         except SnapscopeError as error:
             if catalog:
                 raise
-            problems.append(Problem(each, told("a catalog that answers"), error.message, code=Fault.UNLISTED))
+            problems.append(Problem(each, message("a catalog that answers"), error.message, code=Fault.UNLISTED))
     return Listing(base, tuple(tables), tuple(problems))
 
 

@@ -15,7 +15,7 @@ from core.formats.iceberg.retention import (
     max_ref_age_ms,
     number,
 )
-from core.messages import counted, told
+from core.messages import counted, message
 from core.model.expiry import Expiry, undetermined
 from core.model.lineage import ancestors, members
 from core.model.references import MAIN, Heads, Snapshot
@@ -39,7 +39,7 @@ def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str, bool]]:
     """
     properties, snapshots = heads.main.options, members(heads)
     if is_off(properties):
-        off = None, told("never: the table sets gc.enabled = false"), False
+        off = None, message("never: the table sets gc.enabled = false"), False
         return dict.fromkeys(_named(heads), off)
     age_ms, least = number(properties, MAX_SNAPSHOT_AGE, FIVE_DAYS_MS), number(properties, MIN_SNAPSHOTS, 1)
     found: dict[str, tuple[int | None, str, bool]] = {}
@@ -70,9 +70,9 @@ def ends(heads: Heads, now_ms: int) -> dict[str, tuple[int | None, str, bool]]:
     for point, each in _points(heads).items():
         found[point] = _end(heads_of.get(each.id), ahead.get(each.id), _last(held.get(each.id), each, age_ms), now_ms)
     for tag in heads.main.tags:
-        words = told("never automatically: it has no retention")
+        words = message("never automatically: it has no retention")
         if tag.ends_ms is not None:
-            words = told("at the first expiry after {at}, by the age of its snapshot", at=in_words(tag.ends_ms))
+            words = message("at the first expiry after {at}, by the age of its snapshot", at=in_words(tag.ends_ms))
         found[f"tag:{tag.name}"] = tag.ends_ms, words, False
     return found
 
@@ -125,9 +125,9 @@ def _end(
         return None, counted(ahead[0], *why, branch=ahead[1], at=in_words(last.until_ms)), True
     branch, at = last.branch, in_words(last.until_ms)
     if last.until_ms < now_ms:
-        due = told("at the next expiry")
+        due = message("at the next expiry")
     elif branch:
-        due = told("at the first expiry after {at}, if {branch} has no new commit", at=at, branch=branch)
+        due = message("at the first expiry after {at}, if {branch} has no new commit", at=at, branch=branch)
     else:
-        due = told("at the first expiry after {at}", at=at)
-    return last.until_ms, told("{due}; Iceberg's writers expire nothing automatically", due=due), False
+        due = message("at the first expiry after {at}", at=at)
+    return last.until_ms, message("{due}; Iceberg's writers expire nothing automatically", due=due), False

@@ -29,7 +29,7 @@ from core.formats.iceberg.references import find, heads, is_table, read, referen
 from core.formats.iceberg.retention import cleans_incrementally
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Examined, Format, Listing, Progress, TableFormat
-from core.messages import Reason, counted, told
+from core.messages import Reason, counted, message
 from core.model import codes
 from core.model.actions import Change, CleanOrphans, Expire
 from core.model.capabilities import Capabilities
@@ -52,7 +52,7 @@ class IcebergFormat(Format):
     """An Iceberg table. `pinned`: the path in `store` of the one metadata file named; `catalog`: its catalog entry."""
 
     capabilities: ClassVar[Capabilities] = ICEBERG
-    sign: ClassVar[str] = told("Iceberg's metadata/*.metadata.json")
+    sign: ClassVar[str] = message("Iceberg's metadata/*.metadata.json")
     mark: ClassVar[str | None] = DIRECTORY
 
     store: Store
@@ -285,19 +285,19 @@ class IcebergFormat(Format):
         if self.catalog:
             self.catalog.refuse_commit()
         elif self.pinned:
-            why = told(
+            why = message(
                 "You opened a single metadata file, and only the table's directory or its catalog knows "
                 "which one is current"
             )
         elif not (self.store.is_local or self.store.guarantees.renames):
-            why = told(
+            why = message(
                 "A table without a catalog can be changed safely on a local disk or in HDFS only, not on {protocol!r}",
                 protocol=self.store.protocol,
             )
         elif moved := moved_copy.why_read_only(self.store, read(self.store)[1]):
             why = moved
         elif version_of(find(self.store)[0]) is None:
-            why = told(
+            why = message(
                 "This table belongs to a catalog (its metadata files are named by uuid) and can be "
                 "changed only through it"
             )
@@ -363,7 +363,7 @@ class IcebergFormat(Format):
             location=found.location,
             opened=self.store.location,
             path=found.path,
-            remedy=told(
+            remedy=message(
                 "Open {location}, or open {path} itself to read the files at the locations it contains; "
                 "a copy needs rewritten metadata.",
                 location=found.location,

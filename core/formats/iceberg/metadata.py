@@ -14,7 +14,7 @@ from typing import Any
 
 from core.errors import Corrupt, Unsupported
 from core.formats.iceberg import metadata_json
-from core.messages import told
+from core.messages import message
 from core.model.references import MAIN, Field, Ref, Schema, literal
 from core.model.time_travel import NO_SNAPSHOT  # which versions 1 and 2 write for none
 from core.storage.size_limits import TABLE_METADATA
@@ -116,7 +116,7 @@ class _Parser:
                 remedy="Read it with an engine that supports this version.",
             )
         if version < 1:
-            raise self.wrong("format-version", told("a version of 1 or higher"), version)
+            raise self.wrong("format-version", message("a version of 1 or higher"), version)
         for name in ("last-updated-ms", "last-column-id"):
             self.integer(top, name, "")
         if version >= 2:
@@ -133,7 +133,7 @@ class _Parser:
         current = self.maybe_id(top, "current-snapshot-id", "")
         current = None if current == NO_SNAPSHOT else current
         if current is not None and current not in members:
-            raise self.wrong("current-snapshot-id", told("one of the snapshots"), current)
+            raise self.wrong("current-snapshot-id", message("one of the snapshots"), current)
         return Metadata(
             path=self.path,
             version=version,
@@ -168,7 +168,7 @@ class _Parser:
             return {**found, only.id: only}, only.id
         current = self.integer(self.document, "current-schema-id", "")
         if current not in found:
-            raise self.wrong("current-schema-id", told("one of the schemas {found}", found=sorted(found)), current)
+            raise self.wrong("current-schema-id", message("one of the schemas {found}", found=sorted(found)), current)
         return found, current
 
     def schema(self, given: Json, at: str, properties: Mapping[str, str], spec: tuple[Json, ...]) -> Schema:
@@ -181,7 +181,7 @@ class _Parser:
                 raise self.wrong(f"{place}.type", "a type", kind)
             required = each.get("required")
             if not isinstance(required, bool):
-                raise self.wrong(f"{place}.required", told("true or false"), required)
+                raise self.wrong(f"{place}.required", message("true or false"), required)
             own = f"{kind} NOT NULL" if required and isinstance(kind, str) else kind
             name = self.text(each, "name", place)
             doc = each.get("doc")
@@ -191,7 +191,7 @@ class _Parser:
         names = {column.id: column.name for column in columns}
         keys = given.get("identifier-field-ids") or []
         if not isinstance(keys, list) or not all(type(key) is int for key in keys):
-            raise self.wrong(f"{at}.identifier-field-ids", told("a list of field ids"), keys)
+            raise self.wrong(f"{at}.identifier-field-ids", message("a list of field ids"), keys)
         number = self.maybe_integer(given, "schema-id", at)
         return Schema(
             id=0 if number is None else number,
@@ -209,7 +209,7 @@ class _Parser:
             raise self.wrong("default-spec-id", "a number", None)
         wanted = max(specs, default=0) if wanted is None else wanted
         if wanted not in specs:
-            raise self.wrong("default-spec-id", told("one of the specs {specs}", specs=sorted(specs)), wanted)
+            raise self.wrong("default-spec-id", message("one of the specs {specs}", specs=sorted(specs)), wanted)
         return specs[wanted]
 
     def specs(self, version: int) -> dict[int, tuple[Json, ...]]:
@@ -240,7 +240,7 @@ class _Parser:
         }
         if default not in known | {0}:
             raise self.wrong(
-                "default-sort-order-id", told("one of the sort orders {known}", known=sorted(known)), default
+                "default-sort-order-id", message("one of the sort orders {known}", known=sorted(known)), default
             )
 
     def members(self, version: int) -> dict[int, Member]:
@@ -248,7 +248,7 @@ class _Parser:
         for each, at in self.objects(self.document, "snapshots", ""):
             member = self.member(each, at, version)
             if member.id in found:
-                raise self.wrong(f"{at}.snapshot-id", told("a unique id"), member.id)
+                raise self.wrong(f"{at}.snapshot-id", message("a unique id"), member.id)
             found[member.id] = member
         return found
 
@@ -257,7 +257,7 @@ class _Parser:
         path = given.get("manifest-list")
         if path is None and version == 1 and isinstance(manifests, list):
             if not all(isinstance(each, str) for each in manifests):
-                raise self.wrong(f"{at}.manifests", told("a list of locations"), manifests)
+                raise self.wrong(f"{at}.manifests", message("a list of locations"), manifests)
         else:
             path, manifests = self.text(given, "manifest-list", at), []
         return Member(
@@ -277,7 +277,7 @@ class _Parser:
         if given is None:
             return {} if current is None else {MAIN: Ref(MAIN, True, current)}
         if not isinstance(given, dict):
-            raise self.wrong("refs", told("an object"), given)
+            raise self.wrong("refs", message("an object"), given)
         found: dict[str, Ref] = {}
         for name in sorted(given, key=lambda name: (name != MAIN, name)):
             at = f"refs.{name}"
@@ -296,7 +296,7 @@ class _Parser:
         if main is not None and main.snapshot_id != current:
             raise self.wrong(
                 "refs.main.snapshot-id",
-                told("the current snapshot, {current}", current=current),
+                message("the current snapshot, {current}", current=current),
                 main.snapshot_id,
             )
         return found
@@ -315,7 +315,7 @@ class _Parser:
     # values ---------------------------------------------------------------------------------------------------------
 
     def wrong(self, name: str, expected: str, found: object) -> Corrupt:
-        said: str = told("nothing") if found is None else f"{found!r:.60}"
+        said: str = message("nothing") if found is None else f"{found!r:.60}"
         return Corrupt(
             "Field {name} must be {expected}; found {said}.",
             name=name,
@@ -328,7 +328,7 @@ class _Parser:
     def integer(self, given: Json, name: str, at: str) -> int:
         value = given.get(name)
         if type(value) is not int or not -(2**63) <= value < 2**63:
-            raise self.wrong(_at(at, name), told("a number of at most 64 bits"), value)
+            raise self.wrong(_at(at, name), message("a number of at most 64 bits"), value)
         return value
 
     def maybe_integer(self, given: Json, name: str, at: str) -> int | None:
@@ -351,7 +351,7 @@ class _Parser:
     def object(self, given: Json, name: str, at: str) -> Json:
         value = given.get(name)
         if not isinstance(value, dict):
-            raise self.wrong(_at(at, name), told("an object"), value)
+            raise self.wrong(_at(at, name), message("an object"), value)
         return value
 
     def objects(self, given: Json, name: str, at: str, *, required: bool = False) -> list[tuple[Json, str]]:
@@ -360,7 +360,7 @@ class _Parser:
         if value is None and not required:
             return []
         if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-            raise self.wrong(_at(at, name), told("a list of objects"), value)
+            raise self.wrong(_at(at, name), message("a list of objects"), value)
         return [(each, f"{_at(at, name)}[{number}]") for number, each in enumerate(value)]
 
     def strings(self, given: Json, name: str, at: str) -> dict[str, str]:
@@ -368,7 +368,7 @@ class _Parser:
         if value is None:
             return {}
         if not isinstance(value, dict) or not all(isinstance(each, str | int | float) for each in value.values()):
-            raise self.wrong(_at(at, name), told("an object with string values"), value)
+            raise self.wrong(_at(at, name), message("an object with string values"), value)
         return {key: each if isinstance(each, str) else json.dumps(each) for key, each in value.items()}
 
 

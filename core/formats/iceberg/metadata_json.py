@@ -7,7 +7,7 @@ from typing import Any
 
 from core.errors import Corrupt, Unsupported
 from core.formats import unpack_limits
-from core.messages import told
+from core.messages import message
 from core.storage import size_limits
 
 
@@ -34,7 +34,7 @@ def document(content: bytes, path: str) -> dict[str, Any]:
     try:
         value = unpack_limits.document(content)
     except ValueError as error:
-        what = told("is empty") if not content else told("is not valid JSON ({error})", error=error)
+        what = message("is empty") if not content else message("is not valid JSON ({error})", error=error)
         raise Corrupt(
             "Expected a metadata.json; the file of {content} bytes {what}.",
             content=len(content),

@@ -15,7 +15,7 @@ from core.errors import SnapscopeError
 from core.formats.iceberg import metadata as documents
 from core.formats.iceberg.file_paths import TableLocation, normal, same
 from core.formats.iceberg.metadata import Metadata
-from core.messages import Told, told
+from core.messages import Message, message
 from core.storage.store import Store
 
 
@@ -35,18 +35,18 @@ def rebased(store: Store, found: Metadata, pinned: str | None) -> TableLocation 
     return None
 
 
-def why_read_only(store: Store, found: Metadata) -> Told | None:
+def why_read_only(store: Store, found: Metadata) -> Message | None:
     """Return why nothing may be committed to the table at the location where it was opened; None if it may."""
     if found.is_encrypted:
-        return told("The table is encrypted, and a commit would need its keys")
+        return message("The table is encrypted, and a commit would need its keys")
     if not found.is_strict:
-        return told(
+        return message(
             "Iceberg's own library rejects the table's metadata (a snapshot id of more than 63 bits, or version 3 "
             "without next-row-id)"
         )
     if same(store, found.location):
         return None
-    return told(
+    return message(
         "The table was moved or copied: its metadata names files at {location}, so engines look there (Spark's "
         "rewrite_table_path and register_table make a copy a table of its own)",
         location=found.location,

@@ -12,7 +12,7 @@ import zlib
 
 from core.errors import Corrupt
 from core.formats import roaring
-from core.messages import told
+from core.messages import message
 from core.model.intervals import Ints
 
 MAGIC = b"\xd1\xd3\x39\x64"
@@ -24,23 +24,23 @@ def deleted(blob: bytes, cardinality: int, path: str) -> Ints:
         (length,) = struct.unpack_from(">i", blob)
         if length != len(blob) - 8:
             raise ValueError(
-                told("expected {length} bytes and 8 more, found {blob} in all", length=length, blob=len(blob))
+                message("expected {length} bytes and 8 more, found {blob} in all", length=length, blob=len(blob))
             )
         body = blob[4 : 4 + length]
         (checksum,) = struct.unpack_from(">I", blob, 4 + length)
         if not body.startswith(MAGIC):
-            raise ValueError(told("it starts with {body}, not with {magic}", body=body[:4].hex(), magic=MAGIC.hex()))
+            raise ValueError(message("it starts with {body}, not with {magic}", body=body[:4].hex(), magic=MAGIC.hex()))
         if zlib.crc32(body) != checksum:
-            raise ValueError(told("its checksum does not match"))
+            raise ValueError(message("its checksum does not match"))
         found, end = roaring.wide(body, len(MAGIC))
         if end != length:
-            raise ValueError(told("{length} bytes follow the bitmap", length=length - end))
+            raise ValueError(message("{length} bytes follow the bitmap", length=length - end))
         if len(found) != cardinality:
             raise ValueError(
-                told("expected {cardinality} rows, found {found}", cardinality=cardinality, found=len(found))
+                message("expected {cardinality} rows, found {found}", cardinality=cardinality, found=len(found))
             )
         if len(found) and (found[0] < 0 or (found[1:] <= found[:-1]).any()):
-            raise ValueError(told("its positions are not in ascending order"))
+            raise ValueError(message("its positions are not in ascending order"))
     except (ValueError, struct.error) as error:
         raise Corrupt(
             "The deletion vector cannot be read: {error}.",

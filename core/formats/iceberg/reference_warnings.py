@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.formats.iceberg.metadata import Metadata
-from core.messages import told
+from core.messages import message
 from core.model.codes import Fault
 from core.model.ref_names import KINDS
 from core.model.references import Problem
@@ -18,14 +18,14 @@ def told_of(found: Metadata) -> list[Problem]:
             problems.append(
                 Problem(
                     found.path,
-                    told(
+                    message(
                         "the snapshot {snapshot_id} of {kind} {name}",
                         snapshot_id=ref.snapshot_id,
                         kind=kind,
                         name=ref.name,
                     ),
-                    told("no such snapshot"),
-                    told("The {kind} cannot be read; the next expiry deletes it.", kind=kind),
+                    message("no such snapshot"),
+                    message("The {kind} cannot be read; the next expiry deletes it.", kind=kind),
                     Fault.REF_DANGLING,
                 )
             )
@@ -33,9 +33,9 @@ def told_of(found: Metadata) -> list[Problem]:
             problems.append(
                 Problem(
                     found.path,
-                    told("a ref name that is not a number, for {name}", name=ref.name),
-                    told("a name that reads as a snapshot id"),
-                    told("SQL cannot reach it: VERSION AS OF reads it as an id."),
+                    message("a ref name that is not a number, for {name}", name=ref.name),
+                    message("a name that reads as a snapshot id"),
+                    message("SQL cannot reach it: VERSION AS OF reads it as an id."),
                     Fault.REF_NUMERIC,
                 )
             )
@@ -43,9 +43,9 @@ def told_of(found: Metadata) -> list[Problem]:
         problems.append(
             Problem(
                 found.path,
-                told("a snapshot-log in order of time"),
-                told("times that go back (clocks differed)"),
-                told("Engines answer time travel to such times differently; Snapscope says so with each answer."),
+                message("a snapshot-log in order of time"),
+                message("times that go back (clocks differed)"),
+                message("Engines answer time travel to such times differently; Snapscope says so with each answer."),
                 Fault.LOG_UNORDERED,
             )
         )
@@ -53,9 +53,9 @@ def told_of(found: Metadata) -> list[Problem]:
         problems.append(
             Problem(
                 found.path,
-                told("a snapshot-log"),
-                told("an empty one"),
-                told("Time travel by time is not possible, and Java cannot expire snapshots of this table."),
+                message("a snapshot-log"),
+                message("an empty one"),
+                message("Time travel by time is not possible, and Java cannot expire snapshots of this table."),
                 Fault.LOG_EMPTY,
             )
         )

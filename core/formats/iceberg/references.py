@@ -21,7 +21,7 @@ from core.formats.iceberg.file_paths import DIRECTORY, SPLITS, same
 from core.formats.iceberg.locations import is_metadata
 from core.formats.iceberg.metadata import Member, Metadata
 from core.formats.iceberg.retention import max_ref_age_ms
-from core.messages import joined, told
+from core.messages import joined, message
 from core.model import codes
 from core.model.codes import Fault
 from core.model.lineage import ancestors
@@ -97,7 +97,7 @@ def _found(store: Store, hint: bytes | None) -> tuple[str, tuple[Problem, ...]]:
             "The hint says version {version}, but v{version}.metadata.json does not exist.",
             version=version,
             path=f"{DIRECTORY}/{HINT}",
-            remedy=told(
+            remedy=message(
                 "Restore the file, or open {directory}/{hadoop} by its path.",
                 directory=DIRECTORY,
                 hadoop=hadoop[max(hadoop)],
@@ -140,7 +140,7 @@ def _first_line(hint: bytes) -> str:
 
 def _hinted(hint: bytes | None, hadoop: Mapping[int, str]) -> tuple[int, tuple[Problem, ...]]:
     listed = max(hadoop)
-    found: str = told("no file")
+    found: str = message("no file")
     if hint is not None:
         first = _first_line(hint)
         if _VERSION.fullmatch(first):
@@ -148,9 +148,9 @@ def _hinted(hint: bytes | None, hadoop: Mapping[int, str]) -> tuple[int, tuple[P
         found = f"{first[:40]!r}"
     odd = Problem(
         f"{DIRECTORY}/{HINT}",
-        told("the version {listed}", listed=listed),
+        message("the version {listed}", listed=listed),
         found,
-        told("Harmless: Snapscope listed the directory instead."),
+        message("Harmless: Snapscope listed the directory instead."),
         Fault.HINT,
     )
     return listed, (odd,)
@@ -166,8 +166,8 @@ def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tup
     problems = [
         Problem(
             f"{DIRECTORY}/{chosen}",
-            told("the catalog's current metadata"),
-            told("the newest file"),
+            message("the catalog's current metadata"),
+            message("the newest file"),
             codes.CATALOG_OWNED().text,
             Fault.CATALOG_OWNED,
         )
@@ -175,9 +175,9 @@ def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tup
     problems += [
         Problem(
             f"{DIRECTORY}/{name}",
-            told("a single metadata file of version {newest}", newest=newest),
-            told("another one"),
-            told("Snapscope read the one that was written later."),
+            message("a single metadata file of version {newest}", newest=newest),
+            message("another one"),
+            message("Snapscope read the one that was written later."),
             Fault.VERSION_TIED,
         )
         for name in tied
@@ -218,10 +218,10 @@ def heads(found: Metadata, location: str, problems: Sequence[Problem] = (), stor
 def _moved(found: Metadata, store: Store, location: str) -> Problem:
     pinned = location.removeprefix(f"{store.location}/") if location != store.location else None
     copied = moved_copy.rebased(store, found, pinned)
-    expected = told("the table at {location}", location=store.location)
-    named = told("the location {location}", location=found.location)
+    expected = message("the table at {location}", location=store.location)
+    named = message("the location {location}", location=found.location)
     if copied is None:
-        said = told(
+        said = message(
             "The table was moved or copied: its metadata refers to files at the other location, and "
             "no engine looks for them here."
         )
@@ -230,7 +230,7 @@ def _moved(found: Metadata, store: Store, location: str) -> Problem:
         found.path,
         expected,
         named,
-        told(
+        message(
             "The table was moved or copied, and is opened to read only: its files are read at {here}, where every path "
             "under {location} was rebased to. Engines look at the other place.",
             here=copied.store.location,
@@ -357,21 +357,21 @@ def _note(member: Member, left: set[int], on_refs: set[int], published: int | No
     notes, state = [], ""
     if (source := member.summary.get("source-snapshot-id")) is not None:
         state = "picked"
-        notes.append(told("cherry-picked from {id}", id=source))
+        notes.append(message("cherry-picked from {id}", id=source))
     if member.id in left:
         state = "rolled-back"
-        notes.append(told("rolled back: main was here and was moved to another line"))
+        notes.append(message("rolled back: main was here and was moved to another line"))
     elif member.id not in on_refs:
         wap = member.summary.get("wap.id")
-        own = told("on no branch or tag") if wap is None else told("staged as {wap} (wap.id)", wap=wap)
+        own = message("on no branch or tag") if wap is None else message("staged as {wap} (wap.id)", wap=wap)
         state = "orphaned" if wap is None else "staged"
         if published is not None:
             state = "published"
-            notes.append(told("{own}, published as {id}", own=own, id=published))
+            notes.append(message("{own}, published as {id}", own=own, id=published))
         elif wap is not None:
-            notes.append(told("{own}, not published", own=own))
+            notes.append(message("{own}, not published", own=own))
         else:
-            notes.append(told("orphaned or staged: on no branch or tag, and not in main's log"))
+            notes.append(message("orphaned or staged: on no branch or tag, and not in main's log"))
     return joined(notes), state
 
 

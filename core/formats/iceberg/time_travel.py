@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from core.errors import Corrupt, ErrorCode, Invalid, NotFound
-from core.messages import Told, both, counted, told
+from core.messages import Message, both, counted, message
 from core.model.lineage import ancestors, members
 from core.model.ref_names import tags_there
 from core.model.references import MAIN, Heads, Line, Ref, Schema, Snapshot
@@ -19,7 +19,7 @@ from core.model.time_hints import of_digits
 from core.model.time_travel import AsOf, in_words, not_a_version, parse_time_ms
 from core.model.time_travel import unwritten as without_snapshots
 
-GRAMMAR = told(
+GRAMMAR = message(
     "Try a snapshot id, tag:NAME, branch:NAME, branch:NAME/latest~N, latest, earliest, latest~N, "
     'or a time: 2026-11-17, "yesterday 08:00", time:2026-11-17T08:00:00Z.'
 )
@@ -57,9 +57,9 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
         return _answer(
             heads,
             chain[-1],
-            told("The earliest of the {chain} ancestors of {head}.", chain=f"{len(chain):,}", head=_head(line))
+            message("The earliest of the {chain} ancestors of {head}.", chain=f"{len(chain):,}", head=_head(line))
             if line.head is not None
-            else told("The earliest of the snapshots that are on no branch."),
+            else message("The earliest of the snapshots that are on no branch."),
         )
     if kind == "watermark":
         raise Invalid("Iceberg snapshots have no watermark.", remedy=GRAMMAR)
@@ -84,12 +84,14 @@ def _split(heads: Heads, text: str) -> tuple[str, str]:
 def _by_id(heads: Heads, wanted: int) -> AsOf:
     found = members(heads).get(wanted)
     if found is not None:
-        rule = told("Snapshot {id}, given by its id.", id=wanted)
-        return _answer(heads, found, both(rule, told("Its status: {note}.", note=found.note)) if found.note else rule)
+        rule = message("Snapshot {id}, given by its id.", id=wanted)
+        return _answer(
+            heads, found, both(rule, message("Its status: {note}.", note=found.note)) if found.note else rule
+        )
     logged = any(number == wanted for _, number in heads.pointer)
-    gone = told("it has expired; main once pointed to it" if logged else "it is not in the table's metadata")
-    why = told("There is no snapshot {id}: {why}.", id=wanted, why=gone)
-    remedy = of_digits(str(wanted)) or told("Choose another snapshot.")
+    gone = message("it has expired; main once pointed to it" if logged else "it is not in the table's metadata")
+    why = message("There is no snapshot {id}: {why}.", id=wanted, why=gone)
+    remedy = of_digits(str(wanted)) or message("Choose another snapshot.")
     raise NotFound(why, path=heads.location, remedy=remedy, code=ErrorCode.NO_SNAPSHOT)
 
 
@@ -97,10 +99,10 @@ def _by_tag(heads: Heads, name: str) -> AsOf:
     for line in heads.lines:
         for tag in line.tags:
             if tag.name == name:
-                rule = told("Tag {name} points to snapshot {id}.", name=name, id=tag.snapshot.id)
+                rule = message("Tag {name} points to snapshot {id}.", name=name, id=tag.snapshot.id)
                 return _answer(heads, tag.snapshot, rule)
     _refuse_broken(heads, name, False)
-    why = told("There is no tag {name!r}.", name=name)
+    why = message("There is no tag {name!r}.", name=name)
     remedy = tags_there(name, [tag.name for line in heads.lines for tag in line.tags], "tag:")
     raise NotFound(why, path=heads.location, remedy=remedy, code=ErrorCode.NO_TAG)
 
@@ -127,7 +129,7 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
         raise NotFound(
             ("The table's snapshot-log is empty, so what main pointed to at any time cannot be determined."),
             path=heads.location,
-            remedy=told("Give a snapshot id or a tag."),
+            remedy=message("Give a snapshot id or a tag."),
             code=ErrorCode.NO_SNAPSHOT_THEN,
         )
     snapshots = members(heads)
@@ -139,7 +141,7 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
             at=in_words(time_ms),
             first=in_words(first_ms),
             path=heads.location,
-            remedy=told(
+            remedy=message(
                 (
                     "The first entry points to snapshot {id}; older snapshots that are kept can be read by "
                     "id or tag only."
@@ -151,7 +153,7 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
     engine = log[fitting[-1]][1]
     at = max(fitting, key=lambda place: (log[place][0], place))
     entry_ms, wanted = log[at]
-    rule = told(
+    rule = message(
         "From {since} on, main pointed to {id} (snapshot-log, entry {entry} of {entries}).",
         id=wanted,
         since=in_words(entry_ms),
@@ -160,30 +162,30 @@ def _by_time(heads: Heads, time_ms: int) -> AsOf:
     )
     if sum(each_ms == entry_ms for each_ms, _ in log) > 1:
         rule = both(
-            rule, told("Several entries have that time; the last listed one counts, because it stayed in effect.")
+            rule, message("Several entries have that time; the last listed one counts, because it stayed in effect.")
         )
     if any(each_ms > time_ms for each_ms, _ in log[:at]) or any(
         log[place][0] > log[place + 1][0] for place in range(len(log) - 1)
     ):
-        rule = both(rule, told("The log is not in order of time (clocks differed)."))
+        rule = both(rule, message("The log is not in order of time (clocks differed)."))
     if wanted not in snapshots:
         raise NotFound(
             "At {at} main pointed to snapshot {id}, which has expired.",
             at=in_words(time_ms),
             id=wanted,
             path=heads.location,
-            remedy=told("Engines fail here or return an older state; give a snapshot id or a tag."),
+            remedy=message("Engines fail here or return an older state; give a snapshot id or a tag."),
             code=ErrorCode.NO_SNAPSHOT_THEN,
         )
     found = snapshots[wanted]
     if found.time_ms != entry_ms:
         late = "The snapshot itself was committed {at}; main was moved to it later."
-        rule = both(rule, told(late, at=in_words(found.time_ms)))
+        rule = both(rule, message(late, at=in_words(found.time_ms)))
     note = None
     if engine != wanted:
-        note = told("Java up to 1.11 finds {id}: it takes the last listed entry that fits.", id=engine)
+        note = message("Java up to 1.11 finds {id}: it takes the last listed entry that fits.", id=engine)
     elif (first := next(number for each_ms, number in log if each_ms == entry_ms)) != wanted:
-        note = told("Java after 1.11 finds {id}: of entries with the same time it takes the first.", id=first)
+        note = message("Java after 1.11 finds {id}: of entries with the same time it takes the first.", id=first)
     before = [snapshots[number] for _, number in log[:at] if number in snapshots]
     after = [snapshots[number] for _, number in log[at + 1 :] if number in snapshots]
     return _answer(
@@ -207,11 +209,11 @@ def _from_latest(heads: Heads, line: Line, back: int) -> AsOf:
             count=f"{len(chain):,}",
             branch=_head(line),
             path=heads.location,
-            remedy=told("The earliest is snapshot {id} (latest~{back}).", id=chain[-1].id, back=len(chain) - 1),
+            remedy=message("The earliest is snapshot {id} (latest~{back}).", id=chain[-1].id, back=len(chain) - 1),
         )
     if line.head is None:
         before = "{count} snapshot before the newest on no branch.", "{count} snapshots before the newest on no branch."
-        rule = counted(back, *before) if back else told("The newest of the snapshots that are on no branch.")
+        rule = counted(back, *before) if back else message("The newest of the snapshots that are on no branch.")
         return _answer(heads, chain[back], rule)
     if back:
         ancestor = (
@@ -219,14 +221,14 @@ def _from_latest(heads: Heads, line: Line, back: int) -> AsOf:
             "{count} ancestors before snapshot {id}, the head of {branch}.",
         )
         return _answer(heads, chain[back], counted(back, *ancestor, id=chain[0].id, branch=_head(line)))
-    rule = told("The head of {branch}, read with the table's current schema.", branch=_head(line))
+    rule = message("The head of {branch}, read with the table's current schema.", branch=_head(line))
     return _answer(heads, chain[0], rule, schema=line.schema)
 
 
-def _head(line: Line) -> Told:
+def _head(line: Line) -> Message:
     if line.head is None:
-        return told("no branch")
-    return told("the main branch") if line.branch == MAIN else told("branch {name}", name=line.branch)
+        return message("no branch")
+    return message("the main branch") if line.branch == MAIN else message("branch {name}", name=line.branch)
 
 
 def _chain(heads: Heads, line: Line) -> list[Snapshot]:

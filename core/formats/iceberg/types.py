@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from core import decimals
 from core.errors import Corrupt, Unsupported
-from core.messages import told
+from core.messages import message
 from core.model.references import Conversion, Field
 
 UNREADABLE = "unreadable"
@@ -69,7 +69,7 @@ _ARROW = {
     "unknown": pa.null(),
     UNREADABLE: pa.string(),
 }
-_WAY_OUT = told(
+_WAY_OUT = message(
     "Use an engine that supports the type: Spark with Iceberg's own runtime (Spark 4.1 or older), Trino or DuckDB."
 )
 _EPOCH = dt.datetime.combine(dt.date(1970, 1, 1), dt.time())

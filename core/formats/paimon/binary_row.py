@@ -17,7 +17,7 @@ from core import decimals
 from core.errors import Corrupt, Invalid, Unsupported
 from core.formats.paimon.types import PaimonType, Source, parse, text
 from core.formats.paimon.ways_out import CHANGE, NEWER
-from core.messages import told
+from core.messages import message
 
 EMPTY = bytes(12)  # the row without fields: partition of an unpartitioned table, keys of an append table
 
@@ -64,15 +64,15 @@ def decode(data: bytes, types: Sequence[Source]) -> tuple[Any, ...]:
 def some(data: bytes, arity: int, wanted: Mapping[int, Source]) -> dict[int, Any]:
     """Decode the fields with the given numbers from a stored row with `arity` fields; see `decode`."""
     if len(data) < 4:
-        raise _corrupt(data, told("it is shorter than 4 bytes"))
+        raise _corrupt(data, message("it is shorter than 4 bytes"))
     if (found := int.from_bytes(data[:4], "big")) != arity:
-        raise _corrupt(data, told("it has {found} fields, expected {arity}", found=found, arity=arity))
+        raise _corrupt(data, message("it has {found} fields, expected {arity}", found=found, arity=arity))
     row = memoryview(data)[4:]
     fixed = _null_width(arity) + 8 * arity
     if len(row) < fixed:
         raise _corrupt(
             data,
-            told(
+            message(
                 "it has {row} bytes, but {arity} fields need at least {fixed}", row=len(row), arity=arity, fixed=fixed
             ),
         )
@@ -86,7 +86,7 @@ def some(data: bytes, arity: int, wanted: Mapping[int, Source]) -> dict[int, Any
             values[index] = _value(row, _null_width(arity) + 8 * index, fixed, of)
         except (ValueError, OverflowError) as error:
             raise _corrupt(
-                data, told("field {index} is not a valid {of} ({error})", index=index, of=text(of), error=error)
+                data, message("field {index} is not a valid {of} ({error})", index=index, of=text(of), error=error)
             ) from error
     return values
 
@@ -159,7 +159,7 @@ def _is_wide_timestamp(of: PaimonType) -> bool:
 
 def _corrupt(data: bytes, why: str) -> Corrupt:
     shown = data[:32].hex() + ("..." if len(data) > 32 else "")
-    return Corrupt("A stored row (bytes {shown}) cannot be read: {why}.", shown=shown or told("none"), why=why)
+    return Corrupt("A stored row (bytes {shown}) cannot be read: {why}.", shown=shown or message("none"), why=why)
 
 
 def _value(row: memoryview, slot: int, fixed: int, of: PaimonType) -> Any:
@@ -192,7 +192,7 @@ def _value(row: memoryview, slot: int, fixed: int, of: PaimonType) -> Any:
             if _is_wide_timestamp(of):
                 offset, nanos = _offset_and_size(row, slot)
                 if not fixed <= offset <= len(row) - 8 or nanos > 999_999:
-                    raise ValueError(told("its position is outside the row"))
+                    raise ValueError(message("its position is outside the row"))
                 millis = _LONG.unpack_from(row, offset)[0]
             else:
                 millis = _LONG.unpack_from(row, slot)[0]
@@ -224,7 +224,7 @@ def _bytes(row: memoryview, slot: int, fixed: int) -> bytes:
 def _variable(row: memoryview, slot: int, fixed: int) -> bytes:
     offset, size = _offset_and_size(row, slot)
     if offset < fixed or offset + size > len(row):
-        raise ValueError(told("its position is outside the row"))
+        raise ValueError(message("its position is outside the row"))
     return bytes(row[offset : offset + size])
 
 
@@ -232,7 +232,7 @@ def _wide_decimal(row: memoryview, slot: int, fixed: int) -> int:
     stored = _variable(row, slot, fixed)
     if len(stored) > _WIDEST:  # converting millions of bytes to digits would take minutes
         raise ValueError(
-            told("a decimal may have at most {most} bytes; this one has {found:,}", most=_WIDEST, found=len(stored))
+            message("a decimal may have at most {most} bytes; this one has {found:,}", most=_WIDEST, found=len(stored))
         )
     return int.from_bytes(stored, "big", signed=True)
 

@@ -26,7 +26,7 @@ from core.formats.paimon.disk_check import Doubts
 from core.formats.paimon.file_paths import Identities, identities
 from core.formats.paimon.manifests import ADD, ENTRY, LIST, PaimonManifests
 from core.formats.paimon.read.metadata_files import Named, named
-from core.messages import told
+from core.messages import message
 from core.model.codes import Fault
 from core.model.history import History, HistorySummary
 from core.model.intervals import Ints, Mask
@@ -42,11 +42,11 @@ _FILE_NAME = re.compile(
     r"|[^/]*[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d[^/]*)"
 )
 _COMMIT = ("id", "commitUser", "commitIdentifier", "timeMillis", "commitKind")  # identical in every copy of a snapshot
-_RESTORE = told(
+_RESTORE = message(
     "A file was damaged or replaced by another one: restore it from a good copy, or delete "
     "this snapshot or tag by name."
 )
-_NEWER = told(
+_NEWER = message(
     "If a newer Paimon release wrote this, update Snapscope. Otherwise restore the file from a good copy, or delete "
     "this snapshot or tag by name."
 )
@@ -168,12 +168,12 @@ class _Examination:
             for key, value in fields.items():
                 name = None if key in _TEXTS else next(filter(_FILE_NAME.fullmatch, _strings(value)), None)
                 if name is not None:
-                    expected = told("no file name under an unknown key")
+                    expected = message("no file name under an unknown key")
                     self._blame(position, holder.path, expected, f"{key!r}: {name!r}", _NEWER)
             for key in _LISTS:
                 if isinstance(fields.get(f"{key}Size"), int) and fields.get(key) is None:
                     self._blame(
-                        position, holder.path, told("a {key}, because its size is given", key=key), told("none")
+                        position, holder.path, message("a {key}, because its size is given", key=key), message("none")
                     )
             if holder.kind is HolderKind.CHANGELOG:
                 continue
@@ -183,7 +183,7 @@ class _Examination:
                 continue
             for key in _VIEW:
                 if fields.get(key) != theirs.get(key):
-                    expected = told(
+                    expected = message(
                         "the {key} of {point}, a copy of the same snapshot: {theirs}",
                         key=key,
                         point=other.point,
@@ -219,18 +219,18 @@ class _Examination:
         ):
             blame(
                 loaded.rows[column].to_numpy() != true[of],
-                told("as many {what} as its list states", what=what),
-                told("a different number"),
+                message("as many {what} as its list states", what=what),
+                message("a different number"),
             )
         blame(
             _repeated(of_list * max(len(manifests), 1) + of),
-            told("each manifest once in a list"),
-            told("it listed twice"),
+            message("each manifest once in a list"),
+            message("it listed twice"),
         )
         blame(
             np.isin(of, facts.contradictory),
-            told("what other manifests say about the same file"),
-            told("a different size, schema or number of rows"),
+            message("what other manifests say about the same file"),
+            message("a different size, schema or number of rows"),
         )
         for source in (given.lists, given.changelog_lists) if wrong else ():
             listed = source.names
@@ -252,7 +252,7 @@ class _Examination:
             for position, number in zip(source.position, source.name, strict=True):
                 for name in (names[number], *listed.get(names[number], ())):
                     if found := odd.get(name):
-                        path, expected = f"{layout.MANIFEST}/{name}", told("only known fields")
+                        path, expected = f"{layout.MANIFEST}/{name}", message("only known fields")
                         self._blame(position, path, expected, found, _NEWER, Fault.UNSUPPORTED)
 
     def _rows(self, net: Mapping[str, int]) -> None:
@@ -269,13 +269,13 @@ class _Examination:
             counted, delta = sum(net[name] for name in names), net[names[-1]]
             for what, said, found in (
                 ("deltaRecordCount", holder.snapshot.delta_rows, delta),
-                (told("in its current files"), int(totals[position]), counted),
+                (message("in its current files"), int(totals[position]), counted),
             ):
                 if said is not None and said != found:
                     self._blame(
                         position,
                         holder.path,
-                        told("manifests with {said:,} rows ({what})", said=said, what=what),
+                        message("manifests with {said:,} rows ({what})", said=said, what=what),
                         f"{found:,}",
                     )
             if holder.snapshot.total_rows is not None:
@@ -283,7 +283,9 @@ class _Examination:
         for position, rows in more.items() if len(set(more.values())) > 1 else ():
             if rows:
                 holder = self.points[position][0]
-                self._blame(position, holder.path, told("as many rows in manifests as totalRecordCount"), f"{rows:+,}")
+                self._blame(
+                    position, holder.path, message("as many rows in manifests as totalRecordCount"), f"{rows:+,}"
+                )
 
 
 def _sums(owner: Ints, weight: Ints, owners: int) -> Ints:

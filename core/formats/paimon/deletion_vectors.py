@@ -12,7 +12,7 @@ import zlib
 
 from core.errors import Corrupt
 from core.formats import roaring
-from core.messages import told
+from core.messages import message
 from core.model.intervals import Ints
 
 MAGIC_32, MAGIC_64 = 1581511376, 1681511377
@@ -28,9 +28,9 @@ def positions(content: bytes, offset: int, size: int, path: str) -> Ints:
         body = content[offset + 4 : offset + 4 + length]
         (checksum,) = struct.unpack_from(">I", content, offset + 4 + length)
         if len(body) != length or length < 4:
-            raise ValueError(told("{length} bytes are more than the file has", length=length))
+            raise ValueError(message("{length} bytes are more than the file has", length=length))
         if zlib.crc32(body) != checksum:
-            raise ValueError(told("its checksum does not match"))
+            raise ValueError(message("its checksum does not match"))
         if struct.unpack_from(">i", body)[0] == MAGIC_32:
             expected = length
             found, end = roaring.narrow(body, 4)
@@ -38,9 +38,9 @@ def positions(content: bytes, offset: int, size: int, path: str) -> Ints:
             expected = length + 8
             found, end = roaring.wide(body, 4)
         else:
-            raise ValueError(told("its kind is unknown"))
+            raise ValueError(message("its kind is unknown"))
         if expected != size or end != length:
-            raise ValueError(told("expected {size} bytes, found {expected}", size=size, expected=expected))
+            raise ValueError(message("expected {size} bytes, found {expected}", size=size, expected=expected))
     except (ValueError, struct.error) as error:
         raise Corrupt(
             "The deletion vector at byte {offset} cannot be read: {error}.", offset=offset, error=error, path=path

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from core import urls
 from core.formats.paimon import layout
 from core.formats.parts import Missing
-from core.messages import Reason, told
+from core.messages import Reason, message
 from core.model import codes
 from core.model.history import History
 from core.model.references import ObjectKind
@@ -126,9 +126,9 @@ def _is_own(directory: str) -> bool:
 
 
 def _unsure(path: str, found: int | None, size: int | None) -> Reason:
-    fate = told("does not exist")
+    fate = message("does not exist")
     if found is not None:
-        fate = told("has {found} bytes instead of {size}", found=found, size=size)
+        fate = message("has {found} bytes instead of {size}", found=found, size=size)
     return codes.MAY_BE_THIS(path=path, fate=fate)
 
 

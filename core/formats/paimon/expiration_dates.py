@@ -14,7 +14,7 @@ from core.formats.paimon import retention
 from core.formats.paimon.options import resolved
 from core.formats.paimon.plan import automatic_tags
 from core.formats.paimon.retention import UNBOUNDED
-from core.messages import counted, told
+from core.messages import counted, message
 from core.model.codes import Fault
 from core.model.expiry import Expiry, undetermined
 from core.model.references import Heads, Line, Tag
@@ -35,14 +35,14 @@ def expiries(heads: Heads, now_ms: int, rules: str = "newest") -> dict[str, Expi
 def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
     options, count = line.options, len(line.snapshots)
     if is_true(resolved(options).get("write-only")):
-        never = told("never at a commit: the table is write-only")
+        never = message("never at a commit: the table is write-only")
         return [Expiry(str(each.id), None, never) for each in line.snapshots]
     try:
         policy = retention.policy(options, now_ms, rules=rules)
     except Invalid as error:  # options that contradict themselves hide nothing else
         return [undetermined(str(each.id), error) for each in line.snapshots]
     if policy.most_per_run < 1:
-        never = told("never at a commit: {option} is {most}", option=retention.LIMIT, most=policy.most_per_run)
+        never = message("never at a commit: {option} is {most}", option=retention.LIMIT, most=policy.most_per_run)
         return [Expiry(str(each.id), None, never) for each in line.snapshots]
     retained_ms = now_ms - policy.threshold_ms
     holds = retention.heeds_consumers(options, rules)
@@ -64,24 +64,24 @@ def _snapshots(line: Line, now_ms: int, rules: str) -> list[Expiry]:
         blocking = next((other.name for other in line.consumers if holds and other.next_snapshot <= each.id), None)
         any_age = ", or after {count} more commit at any age", ", or after {count} more commits at any age"
         limit = counted(most, *any_age)
-        limit = limit if policy.retain_max < UNBOUNDED else told("")
+        limit = limit if policy.retain_max < UNBOUNDED else message("")
         when = None if more > 1 or blocking is not None else not_before
         is_counted = each.id >= seen and blocking is None and more > 1
         if each.id < seen:
             hidden = "never at a commit: Paimon does not see it, because snapshot/EARLIEST points to snapshot {id}"
-            when, words = None, told(hidden, id=seen)
+            when, words = None, message(hidden, id=seen)
         elif blocking is not None:
-            words = told("never while consumer {name} still has to read it", name=blocking)
+            words = message("never while consumer {name} still has to read it", name=blocking)
         elif is_counted:
             is_by_count = is_old or most <= more
-            age = "" if is_by_count else told(", not before {at}{limit}", at=in_words(not_before), limit=limit)
+            age = "" if is_by_count else message(", not before {at}{limit}", at=in_words(not_before), limit=limit)
             words = counted(more, "after {count} more commit{age}", "after {count} more commits{age}", age=age)
         elif is_old:
-            words = told("at the next commit")
+            words = message("at the next commit")
         else:
-            words = told("at the first commit after {at}{limit}", at=in_words(not_before), limit=limit)
+            words = message("at the first commit after {at}{limit}", at=in_words(not_before), limit=limit)
             if runs > 1:
-                words = told("{words}; one commit expires at most {count}", words=words, count=policy.most_per_run)
+                words = message("{words}; one commit expires at most {count}", words=words, count=policy.most_per_run)
         found.append(Expiry(str(each.id), when, words, is_counted))
     return found
 
@@ -111,18 +111,18 @@ def _tag(tag: Tag, options: Mapping[str, str], more: int | None) -> Expiry:
     when = "when {count} more automatic tag exists", "when {count} more automatic tags exist"
     if is_batch:
         when = "when {count} more tag exists", "when {count} more tags exist"
-    counting = counted(more, *when) if more else told("at the next batch write")
+    counting = counted(more, *when) if more else message("at the next batch write")
     is_write_only = is_true(options.get("write-only"))
     is_counted = more is not None and (is_batch or not is_write_only)
     moment_ms = None
     if tag.expires is None and more is None:
-        words = told("never automatically: it has no retention")
+        words = message("never automatically: it has no retention")
     elif is_write_only and not is_counted:
-        words = told("never at a commit: the table is write-only")
+        words = message("never at a commit: the table is write-only")
     elif tag.expires is None or is_write_only or not is_true(options.get("tag.time-expire-enabled", "true")):
-        words = counting if is_counted else told("never at a commit: tag.time-expire-enabled is not true")
+        words = counting if is_counted else message("never at a commit: tag.time-expire-enabled is not true")
     else:
         moment_ms = epoch_ms(tag.expires)
-        words = told("after {at} by the writers' clock (no zone)", at=f"{tag.expires:%Y-%m-%d %H:%M:%S}")
-        words = told("{date}, or {count}", date=words, count=counting) if is_counted else words
+        words = message("after {at} by the writers' clock (no zone)", at=f"{tag.expires:%Y-%m-%d %H:%M:%S}")
+        words = message("{date}, or {count}", date=words, count=counting) if is_counted else words
     return Expiry(f"tag:{tag.name}", moment_ms, words, is_counted and moment_ms is None)

@@ -19,7 +19,7 @@ from core.formats import large_texts
 from core.formats.paimon import layout
 from core.formats.paimon.manifests import SOURCES
 from core.formats.paimon.partitions import UNNAMED, directories, has_legacy_names
-from core.messages import told
+from core.messages import message
 from core.model.codes import Fault
 from core.model.intervals import Ints, Mask
 from core.model.references import Heads, Holder, Line, Problem, Schema
@@ -195,9 +195,9 @@ def _placed_otherwise(line: Line, main: Schema) -> dict[str, Problem]:
     return {
         option: Problem(
             path,
-            told("the same {option} as on the main branch, {value!r}", option=option, value=expected.get(option)),
+            message("the same {option} as on the main branch, {value!r}", option=option, value=expected.get(option)),
             repr(value),
-            told("Snapscope cannot tell where the files of this branch are: use the table's own engine for it."),
+            message("Snapscope cannot tell where the files of this branch are: use the table's own engine for it."),
             Fault.UNSUPPORTED,
         )
         for option, value in places.items()

@@ -44,7 +44,7 @@ from core.formats.paimon.plan import (
 from core.formats.paimon.plan.engine_deletion import Native
 from core.formats.paimon.read.holder_axis import has_changelogs
 from core.formats.table_format import Examined, FilesAt, Listing, Progress, TableFormat
-from core.messages import Reason, told
+from core.messages import Reason, message
 from core.model.actions import (
     Change,
     CleanOrphans,
@@ -73,7 +73,7 @@ class PaimonFormat(TableFormat):
     """A Paimon table. `manifests` caches its decoded manifests, which never change."""
 
     capabilities: ClassVar[Capabilities] = PAIMON
-    sign: ClassVar[str] = told("Paimon's schema/schema-<N>")
+    sign: ClassVar[str] = message("Paimon's schema/schema-<N>")
 
     store: Store
     manifests: PaimonManifests = field(repr=False)

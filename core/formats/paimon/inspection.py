@@ -21,7 +21,7 @@ from core.formats.paimon.manifests import ADD, DETAIL, ENTRY, LIST, LISTED, STAT
 from core.formats.paimon.partitions import directory
 from core.formats.paimon.references import document
 from core.formats.paimon.types import PaimonType, parse, text
-from core.messages import told
+from core.messages import message
 from core.model.column_bounds import Bounds, Column, Said, cut_length, merged
 from core.model.intervals import Ints
 from core.model.references import Heads, Schema, Snapshot
@@ -247,7 +247,7 @@ def _decoded(side: bytes, arity: int, wanted: Mapping[int, PaimonType], name: st
         return binary_row.some(side, arity, wanted)
     except Corrupt as error:
         raise Corrupt(
-            told("Statistics of {name}: {message}", name=name, message=error.message), path=name, remedy=error.remedy
+            message("Statistics of {name}: {message}", name=name, message=error.message), path=name, remedy=error.remedy
         ) from error
 
 

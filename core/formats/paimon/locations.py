@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote, unquote
 
 from core.errors import Invalid
-from core.messages import told
+from core.messages import message
 from core.settings_file import OF_CATALOGS
 
 SCHEME = OF_CATALOGS
@@ -28,7 +28,7 @@ def parts(location: str) -> tuple[str, str, str]:
         raise Invalid(
             "{location!r} does not name a table in a catalog.",
             location=location,
-            remedy=told("Write {scheme}CATALOG/DATABASE/TABLE.", scheme=SCHEME),
+            remedy=message("Write {scheme}CATALOG/DATABASE/TABLE.", scheme=SCHEME),
         )
     catalog, database, name = (*words, "", "")[:3]
     return catalog, unquote(database), unquote(name)

@@ -15,7 +15,7 @@ from core.formats.paimon.expiration_dates import first_seen
 from core.formats.paimon.options import resolved
 from core.formats.paimon.plan import expiry
 from core.formats.paimon.retention import keeps_changelogs, policy, seen_by_writers
-from core.messages import Reason, both, told
+from core.messages import Reason, both, message
 from core.model import codes
 from core.model.actions import Expire
 from core.model.expiry import Forecast
@@ -43,21 +43,21 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
         heads = [_with(history.heads, line, seen) for _, seen in asked]
         besides = [deletion(plan, history, own) for plan, own in zip(plans, heads, strict=True)]
     except SnapscopeError as error:
-        return Forecast(branch, (), told("This cannot be determined: {why}", why=str(error)))
+        return Forecast(branch, (), message("This cannot be determined: {why}", why=str(error)))
     beside = dict.fromkeys(each for found, _ in besides for each in found)
     breaks = tuple(each for each in beside if each.code != codes.ENGINE_STRANDS)
     if why := _astray(line, beside):
-        return Forecast(branch, (), told("This cannot be determined: {why}", why=why), breaks)
+        return Forecast(branch, (), message("This cannot be determined: {why}", why=why), breaks)
     headline = plans[0].headline
     for plan in plans[1:]:
-        headline = told("{first} Long-lived changelogs: {second}", first=headline, second=plan.headline)
+        headline = message("{first} Long-lived changelogs: {second}", first=headline, second=plan.headline)
     found = Forecast(branch, plans, headline, breaks)
     if not found.goes:
         return found
     broken = {point: lost for _, by_point in besides for point, lost in by_point.items()}
     return dataclasses.replace(
         found,
-        headline=both(found.headline, told("These figures are a lower bound.")),
+        headline=both(found.headline, message("These figures are a lower bound.")),
         prevented_by=(*_keeping(line, found.goes), *_mending(deletion, history, line, plans[0], broken)),
     )
 
@@ -148,7 +148,7 @@ def _mending(
     if deletion(plan, history, _with(history.heads, line, tagged))[1]:
         return []
     names = " and ".join(str(each.id) for each in snapshots)
-    which = told("a tag of snapshot {ids}" if len(snapshots) == 1 else "tags of snapshots {ids}", ids=names)
+    which = message("a tag of snapshot {ids}" if len(snapshots) == 1 else "tags of snapshots {ids}", ids=names)
     return [codes.TAGS_MEND(points=", ".join(broken), tags=which)]
 
 

@@ -24,7 +24,7 @@ from core.formats.paimon.read.branches import branches_of
 from core.formats.paimon.read.hints import NUMBER, gaps, left_out, number, problems, stray
 from core.formats.paimon.read.lagging_reads import Patience
 from core.formats.paimon.read.problems import unlistable, unread_reference
-from core.messages import told
+from core.messages import message
 from core.model.references import MAIN, Consumer, Field, Heads, Line, Problem, Schema, Snapshot, Tag, Unreadable
 from core.storage.conditional import LOCAL
 from core.storage.file_systems import DirectoryEntry
@@ -170,7 +170,7 @@ class _Reader:
             if suffix is not None and NUMBER.fullmatch(suffix):
                 names[suffix] = f"{directory}/{entry.name}"
             elif not (kind in (layout.SNAPSHOT, layout.CHANGELOG) and entry.name in (layout.EARLIEST, layout.LATEST)):
-                warnings.append(stray(directory, entry, told("files named {kind}-<number>", kind=kind)))
+                warnings.append(stray(directory, entry, message("files named {kind}-<number>", kind=kind)))
         found, unread, asked = dict[int, T](), list[Unreadable](), set[str]()
         is_sure = self.store.protocol in (*LOCAL, "memory")
         while names:
@@ -200,7 +200,7 @@ class _Reader:
             elif (suffix := _suffix(entry, kind)) is not None:
                 names[suffix] = f"{directory}/{entry.name}"
             else:
-                warnings.append(stray(directory, entry, told("files named {kind}-<name>", kind=kind)))
+                warnings.append(stray(directory, entry, message("files named {kind}-<name>", kind=kind)))
         return list(self._parse(kind, names, parse, unreadable).values())
 
     def _below(self, directory: str) -> Iterator[str]:
@@ -244,7 +244,7 @@ def document(content: bytes, path: str) -> dict[str, Any]:
     try:
         value = unpack_limits.document(content)
     except ValueError as error:
-        what = told("is empty") if not content else told("is not valid JSON ({error})", error=error)
+        what = message("is empty") if not content else message("is not valid JSON ({error})", error=error)
         raise Corrupt(
             "Expected a JSON document; the file of {content} bytes {what}.",
             content=len(content),
@@ -262,7 +262,7 @@ def _want(fields: Mapping[str, Any], name: str, kind: type | tuple[type, ...], p
         return value
     if isinstance(value, bool) or not isinstance(value, kind):
         wanted = kind.__name__ if isinstance(kind, type) else "/".join(each.__name__ for each in kind)
-        found: str = told("no such field") if name not in fields else f"{value!r:.60}"
+        found: str = message("no such field") if name not in fields else f"{value!r:.60}"
         raise Corrupt(
             "Field {name!r} must be {wanted}; found {found}.",
             name=name,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import Invalid
-from core.messages import Reason, told
+from core.messages import Reason, message
 from core.model import codes
 from core.model.references import Line
 from core.model.time_travel import in_words
@@ -79,7 +79,9 @@ def policy(
     """
     if rules not in RULES:
         raise Invalid(
-            "There is no rule set {rules!r}.", rules=rules, remedy=told("Rule sets: {rules}.", rules=", ".join(RULES))
+            "There is no rule set {rules!r}.",
+            rules=rules,
+            remedy=message("Rule sets: {rules}.", rules=", ".join(RULES)),
         )
     own_min = _number(options, f"{prefix}.num-retained.min")
     own_max = _number(options, f"{prefix}.num-retained.max")
@@ -105,17 +107,17 @@ def policy(
         )
     if greatest < least:
         whose = (
-            told("from the table option {prefix}.num-retained.min", prefix=prefix)
+            message("from the table option {prefix}.num-retained.min", prefix=prefix)
             if own_min is not None
-            else told("the engine's default")
+            else message("the engine's default")
         )
-        least_is = "" if retain_min is not None else told(", {whose}", whose=whose)
+        least_is = "" if retain_min is not None else message(", {whose}", whose=whose)
         raise Invalid(
             "retain-max ({greatest}) is below retain-min ({least}{least_is}).",
             greatest=greatest,
             least=least,
             least_is=least_is,
-            remedy=told("Give both, with max at least min."),
+            remedy=message("Give both, with max at least min."),
         )
     if max_deletes is not None and max_deletes < 1:
         raise Invalid("max-deletes must be at least 1, not {max_deletes}.", max_deletes=max_deletes)
@@ -137,7 +139,7 @@ def _retained_ms(options: Mapping[str, str], prefix: str) -> int:
         return parse_duration_ms(options.get(key, "1 h"))
     except Invalid as error:
         raise Invalid(
-            told("The table option {key} cannot be parsed: {message}", key=key, message=error.message),
+            message("The table option {key} cannot be parsed: {message}", key=key, message=error.message),
             remedy=error.remedy,
         ) from None
 
@@ -210,7 +212,7 @@ def expire_snapshots(line: Line, retained: Sequence[Retained], rule: Policy) -> 
             if judged.time_ms is None:
                 stop, blocker = index, codes.AGE_UNKNOWN(id=judged.id)
                 break
-            whose = told("its successor {id} was", id=judged.id) if judged is not each else told("it was")
+            whose = message("its successor {id} was", id=judged.id) if judged is not each else message("it was")
             if judged.time_ms >= rule.threshold_ms:
                 stop, blocker = index, codes.YOUNG(whose=whose, at=in_words(judged.time_ms))
                 break
@@ -240,7 +242,8 @@ def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> Snap
     chosen = set(wanted)
     if chosen == set(ids):
         raise Invalid(
-            "All snapshots were named for expiry; the newest is always kept.", remedy=told("Omit {ids}.", ids=ids[-1])
+            "All snapshots were named for expiry; the newest is always kept.",
+            remedy=message("Omit {ids}.", ids=ids[-1]),
         )
     prefix = ids[: len(chosen)]
     if chosen != set(prefix):
@@ -248,7 +251,7 @@ def named_snapshots(retained: Sequence[Retained], wanted: Sequence[int]) -> Snap
         shown = ", ".join(str(each) for each in holes[:10]) + (" …" if len(holes) > 10 else "")
         raise Invalid(
             ("Only the oldest snapshots of a table can expire; these would leave a gap, and Paimon fails across gaps."),
-            remedy=told(
+            remedy=message(
                 ("Also name the older ones ({shown}), or tag the snapshots to keep and expire all up to {chosen}."),
                 shown=shown,
                 chosen=max(chosen),

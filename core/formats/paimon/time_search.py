@@ -19,7 +19,7 @@ from core.formats.paimon.read.hints import number
 from core.formats.paimon.read.lagging_reads import Patience
 from core.formats.paimon.references import schema_of, snapshot_of
 from core.formats.paimon.time_travel import searched
-from core.messages import told
+from core.messages import message
 from core.model.references import MAIN, Snapshot
 from core.model.time_travel import AsOf, in_words
 from core.storage import kept_contents, presence
@@ -103,7 +103,7 @@ def _answer(reading: _Reading, time_ms: int) -> AsOf | None:
         return None
     path = layout.reference(reading.branch, layout.SCHEMA, found.schema_id)
     schema = schema_of(str(found.schema_id), reading.store.read(path), path)
-    rule = told(
+    rule = message(
         "The last of the {count} retained snapshots committed at or before {asked}: {id}, committed {at}. It was found "
         "as Paimon finds it, which takes commit times to increase with ids; {read} of {all} snapshots were read.",
         count=f"{low + 1:,}",

@@ -12,14 +12,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 from core.errors import Corrupt, ErrorCode, NotFound
-from core.messages import both, told
+from core.messages import both, message
 from core.model.ref_names import tags_there
 from core.model.references import MAIN, Heads, Line, Schema, Snapshot
 from core.model.time_hints import of_digits
 from core.model.time_travel import AsOf, in_words, not_a_version, parse_time_ms
 from core.model.time_travel import unwritten as without_snapshots
 
-GRAMMAR = told(
+GRAMMAR = message(
     "Try a snapshot id such as 12, tag:NAME, branch:NAME, branch:NAME/VERSION, latest, earliest, latest~N, "
     'watermark:NUMBER, or a time: 2026-11-17, "yesterday 08:00", time:2026-11-17T08:00:00Z.'
 )
@@ -50,7 +50,7 @@ def resolve(heads: Heads, point: str, branch: str = MAIN) -> AsOf:
     if text == "earliest":
         snapshots = _retained(line)
         _refuse_between(line, None, snapshots[0].id)
-        return _answer(line, 0, told("The earliest of the {count} retained snapshots.", count=len(snapshots)))
+        return _answer(line, 0, message("The earliest of the {count} retained snapshots.", count=len(snapshots)))
     raise not_a_version(point, heads, GRAMMAR)
 
 
@@ -65,17 +65,17 @@ def unwritten(heads: Heads) -> AsOf | None:
 def _by_id(line: Line, wanted: int) -> AsOf:
     for index, snapshot in enumerate(line.snapshots):
         if snapshot.id == wanted:
-            return _answer(line, index, told("Snapshot {id}, given by its id.", id=wanted))
+            return _answer(line, index, message("Snapshot {id}, given by its id.", id=wanted))
     _refuse_unreadable(line, "snapshot", str(wanted))
     tags = [f"tag:{tag.name}" for tag in line.tags if tag.snapshot.id == wanted]
     closest = min(line.snapshots, key=lambda each: abs(each.id - wanted), default=None)
-    way = told("No snapshot is retained.")
+    way = message("No snapshot is retained.")
     if closest:
-        way = told("The nearest retained snapshot is {id}.", id=closest.id)
+        way = message("The nearest retained snapshot is {id}.", id=closest.id)
     if day := of_digits(str(wanted)):
         way = both(day, way)
     if tags:
-        way = both(told("It expired, but {tags} still keeps it.", tags=" and ".join(tags)), way)
+        way = both(message("It expired, but {tags} still keeps it.", tags=" and ".join(tags)), way)
     raise NotFound(
         "Snapshot {id} is not retained{on}.", id=wanted, on=_on(line), remedy=way, code=ErrorCode.NO_SNAPSHOT
     )
@@ -93,7 +93,7 @@ def _by_tag(line: Line, name: str) -> AsOf:
     is_retained = any(each.id == own.id and each.content == own.content for each in line.snapshots)
     kept = "Tag {name} keeps snapshot {id}."
     expired = "Tag {name} keeps snapshot {id}, which has expired: only tags still hold it."
-    rule = told(kept, name=name, id=own.id) if is_retained else told(expired, name=name, id=own.id)
+    rule = message(kept, name=name, id=own.id) if is_retained else message(expired, name=name, id=own.id)
     before = next((each for each in reversed(line.snapshots) if each.id < own.id), None)
     after = next((each for each in line.snapshots if each.id > own.id), None)
     return AsOf(
@@ -110,17 +110,17 @@ def _by_time(line: Line, time_ms: int) -> AsOf:
         first = min(snapshots, key=lambda each: each.time_ms)
         older = [tag for tag in line.tags if tag.snapshot.time_ms <= time_ms]
         newest = max(older, key=lambda tag: (tag.snapshot.time_ms, tag.snapshot.id), default=None)
-        way = told("The nearest is snapshot {id}, committed {at}.", id=first.id, at=in_words(first.time_ms))
+        way = message("The nearest is snapshot {id}, committed {at}.", id=first.id, at=in_words(first.time_ms))
         if newest:
             at = in_words(newest.snapshot.time_ms)
-            way = both(way, told("There is an older tag: tag:{name}, committed {at}.", name=newest.name, at=at))
+            way = both(way, message("There is an older tag: tag:{name}, committed {at}.", name=newest.name, at=at))
         why = "No retained snapshot{on} was committed at or before {at}."
-        raise NotFound(told(why, on=_on(line), at=in_words(time_ms)), remedy=way, code=ErrorCode.NO_SNAPSHOT_THEN)
+        raise NotFound(message(why, on=_on(line), at=in_words(time_ms)), remedy=way, code=ErrorCode.NO_SNAPSHOT_THEN)
     index = fitting[-1]
     found = snapshots[index]
     _refuse_between(line, found.id, snapshots[index + 1].id if index + 1 < len(snapshots) else None)
     ties = sum(each.time_ms == found.time_ms for each in snapshots)
-    rule = told(
+    rule = message(
         ("The highest id among the {count} retained snapshots committed at or before {asked}: {id}, committed {at}."),
         count=f"{len(fitting):,}",
         asked=in_words(time_ms),
@@ -128,13 +128,13 @@ def _by_time(line: Line, time_ms: int) -> AsOf:
         at=in_words(found.time_ms),
     )
     if ties > 1:
-        rule = both(rule, told("{ties} snapshots have that commit time; the last of them counts.", ties=ties))
+        rule = both(rule, message("{ties} snapshots have that commit time; the last of them counts.", ties=ties))
     if any(each.time_ms > time_ms for each in snapshots[:index]):
         skew = "Commit times do not increase with ids here (clocks differed), so a lower id may be newer."
-        rule = both(rule, told(skew))
+        rule = both(rule, message(skew))
     if engine != found.id and engine_note is None:
-        own = told("nothing") if engine is None else engine
-        engine_note = told(
+        own = message("nothing") if engine is None else engine
+        engine_note = message(
             "Paimon's own search finds {what}: it stops at equal or out-of-order commit times.", what=own
         )
     return _answer(line, index, rule, time_ms - found.time_ms, (engine, engine_note))
@@ -150,15 +150,15 @@ def _by_watermark(line: Line, watermark: int) -> AsOf:
             engine, note = searched_by_watermark(by_id, snapshots[0].id, snapshots[-1].id, watermark)
             if engine != each.id and note is None:
                 finds = "Paimon's own search finds {what}: it stops at equal, missing or out-of-order watermarks."
-                note = told(finds, what=told("nothing") if engine is None else engine)
-            return _answer(line, index, told(past, watermark=watermark), None, (engine, note))
+                note = message(finds, what=message("nothing") if engine is None else engine)
+            return _answer(line, index, message(past, watermark=watermark), None, (engine, note))
     _refuse_between(line, snapshots[-1].id, None)
     known = [each.watermark for each in snapshots if each.watermark is not None]
-    what = told("No retained snapshot has a watermark.")
+    what = message("No retained snapshot has a watermark.")
     if known:
-        what = told("The highest watermark is {watermark}.", watermark=max(known))
+        what = message("The highest watermark is {watermark}.", watermark=max(known))
     why = "No retained snapshot{on} has a watermark at or past {watermark}."
-    raise NotFound(told(why, on=_on(line), watermark=watermark), remedy=what, code=ErrorCode.NO_SNAPSHOT_THEN)
+    raise NotFound(message(why, on=_on(line), watermark=watermark), remedy=what, code=ErrorCode.NO_SNAPSHOT_THEN)
 
 
 def _from_latest(line: Line, back: int) -> AsOf:
@@ -168,19 +168,21 @@ def _from_latest(line: Line, back: int) -> AsOf:
         why = "latest~{back} goes back further than the {count} retained snapshots{on}."
         way = "The earliest is snapshot {id} (latest~{back})."
         raise NotFound(
-            told(why, back=back, count=f"{len(ids):,}", on=_on(line)),
-            remedy=told(way, id=ids[0], back=len(ids) - 1),
+            message(why, back=back, count=f"{len(ids):,}", on=_on(line)),
+            remedy=message(way, id=ids[0], back=len(ids) - 1),
             code=ErrorCode.NO_SNAPSHOT,
         )
     wanted = ids[-1 - back]
     _refuse_unreadable(line, "snapshot", str(wanted))
     index = next(index for index, each in enumerate(snapshots) if each.id == wanted)
     if back:
-        return _answer(line, index, told("{back} retained snapshots before the newest, {id}.", back=back, id=ids[-1]))
+        return _answer(
+            line, index, message("{back} retained snapshots before the newest, {id}.", back=back, id=ids[-1])
+        )
     schema = _newest_schema(line, snapshots[index])
-    rule = told("The newest snapshot.")
+    rule = message("The newest snapshot.")
     if schema.id != snapshots[index].schema_id:
-        rule = told("The newest snapshot, read with the newest schema, {schema}.", schema=schema.id)
+        rule = message("The newest snapshot, read with the newest schema, {schema}.", schema=schema.id)
     return _answer(line, index, rule, schema=schema)
 
 
@@ -197,7 +199,7 @@ def searched(by_id: Mapping[int, Snapshot], low: int, high: int, time_ms: int) -
     while low <= high:
         middle = low + (high - low) // 2
         if middle not in by_id:
-            return None, told("Paimon's own search fails: it asks for snapshot {id}, which is missing.", id=middle)
+            return None, message("Paimon's own search fails: it asks for snapshot {id}, which is missing.", id=middle)
         if by_id[middle].time_ms == time_ms:
             return middle, None
         if by_id[middle].time_ms > time_ms:
@@ -216,7 +218,7 @@ def searched_by_watermark(
     """
     marks = {number: _mark(each) for number, each in by_id.items()}
     if by_id[high].watermark is None:
-        return None, told("Paimon's own search finds nothing: the newest snapshot has no watermark.")
+        return None, message("Paimon's own search finds nothing: the newest snapshot has no watermark.")
     best = None
     try:
         while marks[low] is None:
@@ -233,12 +235,12 @@ def searched_by_watermark(
                 high, best = at - 1, middle
             elif at < low:
                 endless = "Paimon's own search does not end: snapshot {id} has no watermark."
-                return None, told(endless, id=middle)
+                return None, message(endless, id=middle)
             else:
                 low = at + 1
     except KeyError as missing:
         id = missing.args[0]
-        return None, told("Paimon's own search fails: it asks for snapshot {id}, which is missing.", id=id)
+        return None, message("Paimon's own search fails: it asks for snapshot {id}, which is missing.", id=id)
     return best, None
 
 
@@ -274,7 +276,7 @@ def _answer(
 def _retained(line: Line) -> Sequence[Snapshot]:
     if not line.snapshots:
         _refuse_between(line, None, None)
-        way = told("Nothing has been committed yet, or everything has expired.")
+        way = message("Nothing has been committed yet, or everything has expired.")
         raise NotFound("There is no snapshot{on}.", on=_on(line), remedy=way, code=ErrorCode.NO_SNAPSHOT)
     return line.snapshots
 
@@ -300,7 +302,7 @@ def _newest_schema(line: Line, newest: Snapshot) -> Schema:
         return _schema(line, newest)
     for each in line.unreadable:
         if each.kind == "schema" and (not each.name.isdecimal() or int(each.name) > schema.id):
-            remedy = told("Restore the file, or give snapshot {id}: it is read with its own schema.", id=newest.id)
+            remedy = message("Restore the file, or give snapshot {id}: it is read with its own schema.", id=newest.id)
             raise Corrupt(each.problem.sentence(), path=each.problem.path, remedy=remedy)
     return schema
 
@@ -324,11 +326,11 @@ def _refuse_between(line: Line, after: int | None, before: int | None) -> None:
         if (after is None or number > after) and (before is None or number < before):
             raise Corrupt(
                 both(
-                    told("Snapshot {id} may be the requested one, but it cannot be read.", id=number),
+                    message("Snapshot {id} may be the requested one, but it cannot be read.", id=number),
                     each.problem.sentence(),
                 ),
                 path=each.problem.path,
-                remedy=told("Restore the file, or give a snapshot id or tag instead."),
+                remedy=message("Restore the file, or give a snapshot id or tag instead."),
             )
 
 
@@ -337,4 +339,4 @@ def _text(line: Line, own: str) -> str:
 
 
 def _on(line: Line) -> str:
-    return "" if line.branch == MAIN else told(" on branch {name}", name=line.branch)
+    return "" if line.branch == MAIN else message(" on branch {name}", name=line.branch)

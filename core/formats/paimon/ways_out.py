@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.messages import told
+from core.messages import message
 
-OWN_ENGINE = told("Read it with Paimon 2.0 in Spark or Flink.")
-LEAVE_OUT = told("Leave the column out, or read it with Paimon 2.0 in Spark or Flink.")
-NEWER = told("The file is not damaged: a newer engine may have written it. Upgrade Snapscope.")
-CHANGE = told("Make this change with the table's own engine.")
+OWN_ENGINE = message("Read it with Paimon 2.0 in Spark or Flink.")
+LEAVE_OUT = message("Leave the column out, or read it with Paimon 2.0 in Spark or Flink.")
+NEWER = message("The file is not damaged: a newer engine may have written it. Upgrade Snapscope.")
+CHANGE = message("Make this change with the table's own engine.")

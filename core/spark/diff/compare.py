@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from core.errors import SnapscopeError, Unsupported
 from core.formats.paimon import schema_evolution, types
 from core.formats.paimon.types import PaimonType, parse
-from core.messages import clause, told
+from core.messages import clause, message
 from core.model import lineage
 from core.model.references import Field, Schema
 from core.model.row_diff import ADDED, CHANGED, REMOVED, RowChange
@@ -27,7 +27,7 @@ from core.spark.read.paimon import merge_on_read, points
 from core.spark.read.paimon.points import PaimonScan
 from core.spark.read.paimon.shown_columns import stored_id
 
-IN_A_QUERY = told("Read both versions in one query instead: --at and --before.")
+IN_A_QUERY = message("Read both versions in one query instead: --at and --before.")
 SAME = "same"  # in addition to the kinds of rows that differ
 
 
@@ -60,7 +60,7 @@ class ComparedColumns:
     @property
     def notes(self) -> list[str]:
         return [
-            told(
+            message(
                 "Column '{name}' is not compared, so rows that differ only in it count as equal: {why}",
                 name=name,
                 why=clause(why.message),
@@ -250,7 +250,7 @@ def compare(
         plan = merge_on_read.only(plan, paths_of(plan) - same)
         read_paths |= paths_of(plan)
         frames.append(points.rows(spark, point, plan, columns=_read(columns, schema)).frame)
-    notes: list[str] = [told("Left out: {each}", each=each) for point in (a, b) for each in point.plan.left_out]
+    notes: list[str] = [message("Left out: {each}", each=each) for point in (a, b) for each in point.plan.left_out]
     notes += dict.fromkeys(each for point in (a, b) for each in point.differs)
     live = {*a.files["path"].to_pylist(), *b.files["path"].to_pylist()}
     return side_by_side(columns, frames, (len(read_paths), len(live)), rows_of(b, same), notes)
@@ -282,11 +282,11 @@ def side_by_side(
     more = between.notes
     if dropped := [each.name for each in columns if each.after is None]:
         more.append(
-            told("Not compared, because only the first version has them: {dropped}", dropped=", ".join(dropped))
+            message("Not compared, because only the first version has them: {dropped}", dropped=", ".join(dropped))
         )
     if not_read is None:
         more.append(
-            told("Unchanged rows are not counted: rows of files that were not read are known only after merging")
+            message("Unchanged rows are not counted: rows of files that were not read are known only after merging")
         )
     return Compared(
         frame=frame,

@@ -27,7 +27,7 @@ from core.formats.paimon import scan_details
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.manifests import ADD
 from core.formats.paimon.types import parse
-from core.messages import counted, told
+from core.messages import counted, message
 from core.model.history import History
 from core.model.references import Schema, Snapshot
 from core.model.row_diff import CHANGED
@@ -78,20 +78,20 @@ def between(
     mode = CHANGELOG if at.schema.primary_keys else DELTA
     try:
         if "tag:" in since.point or "tag:" in at.point:
-            raise _NotByFiles(told("a tag was named"))
+            raise _NotByFiles(message("a tag was named"))
         if mode == CHANGELOG and at.schema.options.get("changelog-producer", "none").strip().lower() == "none":
-            raise _NotByFiles(told("the table writes no changelog"))
+            raise _NotByFiles(message("the table writes no changelog"))
         if points.is_joined(at.schema):
-            raise _NotByFiles(told("several files hold different columns of the same rows"))
+            raise _NotByFiles(message("several files hold different columns of the same rows"))
         if postponed.is_on(at.schema):
-            raise _NotByFiles(told("rows of the postpone bucket are merged when they are read"))
+            raise _NotByFiles(message("rows of the postpone bucket are merged when they are read"))
         if points.adds_rows(at.schema, at.branch):
-            raise _NotByFiles(told("the table has rows of another branch"))
+            raise _NotByFiles(message("the table has rows of another branch"))
         return _by_files(spark, table, history, since, at, mode, condition)
     except _NotByFiles as why:
         a, b = (points.opened_at(table, history, point) for point in (since, at))
         found = compare(spark, a, b, plans=_pruned(a, b, condition))
-        said = told(
+        said = message(
             "Changes are the difference between the rows at {since} and at {at} ({diff}): {why}",
             since=since.point,
             at=at.point,
@@ -114,10 +114,10 @@ def _by_files(
     parts = [scan_details.brought(PaimonFormat.of(table.format).manifests, history.heads, each, mode) for each in taken]
     for commit, part in zip(taken, parts, strict=True):
         if pc.any(pc.not_equal(part["kind"], ADD)).as_py():
-            raise _NotByFiles(told("APPEND commit {id} also removed files", id=commit.id))
+            raise _NotByFiles(message("APPEND commit {id} also removed files", id=commit.id))
         if any(_WINDOW in path for path in part["path"].to_pylist()):
             raise _NotByFiles(
-                told("the changelog of commit {id} was compacted into files of several buckets", id=commit.id)
+                message("the changelog of commit {id} was compacted into files of several buckets", id=commit.id)
             )
     files = pa.concat_tables(parts) if parts else history.files.slice(0, 0)
     schemas = points.schemas_of(history.heads, at.branch)
@@ -133,16 +133,18 @@ def _by_files(
     asked = files.filter(pc.is_in(files["path"], pa.array(sorted(kept), pa.string())))
     frames = read.stored(spark, table.store, narrow, schemas, asked, kinds=KIND)
     passed = sum(each.kind == "OVERWRITE" for each in commits)
-    what = told("rows as the APPEND commits wrote them") if mode == DELTA else told("the changelogs of the commits")
+    what = (
+        message("rows as the APPEND commits wrote them") if mode == DELTA else message("the changelogs of the commits")
+    )
     notes: list[str] = [
-        told(
+        message(
             "Changes are {what} after {since} up to {at} ({mode})", what=what, since=since.point, at=at.point, mode=mode
         )
     ]
     notes += points.cut_off(schema)
     if passed:
         notes.append(
-            told(
+            message(
                 "{passed} skipped, as the engine does",
                 passed=counted(passed, "{count} OVERWRITE commit", "{count} OVERWRITE commits"),
             )
@@ -192,7 +194,7 @@ def _commits(history: History, since: AsOf, at: AsOf) -> Sequence[Snapshot]:
     found = {each.id: each for each in (line.snapshots if line is not None else ())}
     ids = range(since.snapshot.id, at.snapshot.id + 1)
     if gone := next((id for id in ids if id not in found), None):
-        raise _NotByFiles(told("commit {gone} is no longer retained", gone=gone))
+        raise _NotByFiles(message("commit {gone} is no longer retained", gone=gone))
     return [found[id] for id in ids[1:]]
 
 

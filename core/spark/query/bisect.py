@@ -25,7 +25,7 @@ from core.analysis.bisect import (
     places,
 )
 from core.errors import Invalid, SnapscopeError
-from core.messages import told
+from core.messages import message
 from core.model.history import History
 from core.model.references import MAIN
 from core.table import Table
@@ -169,7 +169,7 @@ def _probe(
     if found.num_rows != 1:
         raise Invalid(
             "The condition gave {which} at {point}.",
-            which=told("no row") if found.num_rows == 0 else told("more than one row"),
+            which=message("no row") if found.num_rows == 0 else message("more than one row"),
             point=place.point,
             remedy=("Ask for one value of the whole table, such as exists(select 1 from t where …) or an aggregate."),
         )

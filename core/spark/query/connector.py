@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 from core.errors import Corrupt, Invalid, NotFound, Unsupported
 from core.formats.iceberg.format import IcebergFormat
 from core.formats.iceberg.references import reference
-from core.messages import both, told
+from core.messages import both, message
 from core.model.history import History
 from core.model.references import MAIN, HolderKind
 from core.model.time_travel import AsOf
@@ -49,7 +49,7 @@ _CLASSES = {"paimon": "org.apache.paimon.spark.SparkSource", "iceberg": "org.apa
 _VERSIONS = {"iceberg": lambda jvm: jvm.org.apache.iceberg.IcebergBuild.version()}  # where the package states none
 _EXAMPLE = "/path/to/the.jar or org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0"
 _COORDINATES = re.compile(r"[\w.\-]+:[\w.\-]+:[\w.\-]+")
-_ASK_PLAIN = told("Use plain Spark instead (--engine plain).")
+_ASK_PLAIN = message("Use plain Spark instead (--engine plain).")
 _STARTS = {  # options that set where scans of a table start
     "paimon": re.compile(
         r"scan\.(mode|version|snapshot-id|tag-name|watermark|timestamp.*|bounded.*|.*creation-time.*)|incremental-.*"
@@ -78,7 +78,7 @@ def configured() -> tuple[str, ...]:
         elif _COORDINATES.fullmatch(each):
             found.append(each)
         else:
-            remedy = told("Write {example}; separate several with commas.", example=_EXAMPLE)
+            remedy = message("Write {example}; separate several with commas.", example=_EXAMPLE)
             raise Invalid(
                 "{setting} contains {each!r}, which is neither a .jar nor group:artifact:version.",
                 setting=SETTING,
@@ -97,7 +97,7 @@ def loaded(spark: SparkSession, form: str) -> str:
     if is_remote(spark):
         raise Unsupported(
             "A client of Spark Connect cannot load a connector into the server.",
-            remedy=told(
+            remedy=message(
                 "{ask_plain} Or use Spark on this machine: {variable}=local[*].", ask_plain=_ASK_PLAIN, variable=MASTER
             ),
         )
@@ -105,7 +105,7 @@ def loaded(spark: SparkSession, form: str) -> str:
         return name
     named = configured()
     if not named:
-        remedy = told(
+        remedy = message(
             "Set {setting} (or --connector) to {example}. {ask_plain}",
             setting=SETTING,
             example=_EXAMPLE,
@@ -115,7 +115,7 @@ def loaded(spark: SparkSession, form: str) -> str:
     for each in named:
         _add(spark, each)
     if (name := _found(spark, form)) is None:
-        remedy = told(
+        remedy = message(
             "Configure one in {setting}, such as {example}. {ask_plain}",
             setting=SETTING,
             example=_EXAMPLE,
@@ -166,7 +166,7 @@ def rows(spark: SparkSession, table: Table, history: History, at: AsOf) -> Rows:
         merged=0,
         left_out=(),
         differs=tuple(
-            told(
+            message(
                 ("The connector reads this version with today's '{name}' ({now}); at the time it was {then}"),
                 name=name,
                 now=now,
@@ -186,9 +186,9 @@ def offered(table: Table) -> Iterator[None]:
         if is_connect():
             raise
         format = table.capabilities.title
-        way = told("{format}'s own Spark connector may read it (--engine connector).", format=format)
+        way = message("{format}'s own Spark connector may read it (--engine connector).", format=format)
         if not os.environ.get(SETTING):
-            way = told(
+            way = message(
                 "{format}'s own Spark connector may read it (set {setting}, then --engine connector).",
                 format=format,
                 setting=SETTING,
@@ -206,7 +206,7 @@ def _paimon(table: Table, history: History, at: AsOf) -> tuple[Mapping[str, str]
     if written is not None and written.fields != at.schema.fields:
         raise Unsupported(
             "The columns were changed after the newest snapshot, and Paimon reads a given snapshot with its own.",
-            remedy=both(told("Ask for {point}, which has its own columns.", point=at.point), _ASK_PLAIN),
+            remedy=both(message("Ask for {point}, which has its own columns.", point=at.point), _ASK_PLAIN),
         )
     holder = history.holders[history.position(at.point)]
     is_tag = holder.kind is HolderKind.TAG
@@ -339,7 +339,7 @@ def _fetched(spark: SparkSession, coordinates: str) -> list[str]:
         uri = jvm.java.net.URI(f"ivy://{coordinates}")
         found = str(jvm.org.apache.spark.util.DependencyUtils.resolveMavenDependencies(uri).mkString("\n"))
     except Py4JError as error:
-        remedy = told(
+        remedy = message(
             "Check the coordinates, or name a jar in {setting}. {ask_plain}", setting=SETTING, ask_plain=_ASK_PLAIN
         )
         raise NotFound(

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from core.errors import Invalid, Unsupported
 from core.formats.paimon import types
-from core.messages import told
+from core.messages import message
 from core.model.history import History
 from core.model.query_answer import QueryAnswer
 from core.model.references import MAIN, Schema
@@ -88,7 +88,7 @@ def query(
         raise Invalid(
             "not a valid engine: {engine!r}.",
             engine=engine,
-            remedy=told("Use {engines}.", engines=" or ".join(connector.ENGINES)),
+            remedy=message("Use {engines}.", engines=" or ".join(connector.ENGINES)),
         )
     guard.check_text(statement, views(table.name, has_before=second is not None))
     asked = (table, statement, point, second, earlier, row_cap, history, engine)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from core.errors import Corrupt, NotFound, SnapscopeError
 from core.execution.journal import UNDONE, Journal
 from core.formats.paimon import layout
-from core.messages import both, told
+from core.messages import both, message
 from core.model.history import History
 from core.model.references import MAIN, Heads, Snapshot
 from core.model.time_travel import AsOf, in_words
@@ -24,7 +24,7 @@ def resolved(table: Table, heads: Heads, point: str, branch: str = MAIN) -> AsOf
         who = None if path is None else _who(table, path)
         if who is None:
             raise
-        raise NotFound(both(error.message, told("{who}.", who=who)), path=path, remedy=error.remedy) from error
+        raise NotFound(both(error.message, message("{who}.", who=who)), path=path, remedy=error.remedy) from error
 
 
 @contextlib.contextmanager
@@ -58,15 +58,15 @@ def _lost(table: Table, history: History, points: Sequence[AsOf]) -> NotFound | 
 def _gone(table: Table, now: Heads, point: AsOf, path: str) -> NotFound:
     nearest = _nearest(now, point)
     remedy = (
-        told(
+        message(
             "The nearest remaining snapshot is {id}, committed {in_words}: query {id}.",
             id=nearest.id,
             in_words=in_words(nearest.time_ms),
         )
         if nearest is not None
-        else told("No snapshot is left on its branch.")
+        else message("No snapshot is left on its branch.")
     )
-    who = _who(table, path) or told("not by this Snapscope: another engine or user expired, deleted or replaced it")
+    who = _who(table, path) or message("not by this Snapscope: another engine or user expired, deleted or replaced it")
     return NotFound(
         "{point} was deleted while it was read: {who}.", point=point.point, who=who, path=path, remedy=remedy
     )
@@ -87,7 +87,7 @@ def _who(table: Table, path: str) -> str | None:
     journal = Journal()
     for run in journal.runs(table.location):
         if run.state != UNDONE and any(removed == path for removed, _ in journal.removed(run.id)):
-            return told(
+            return message(
                 "{who} deleted it in run {id} ({change_kind}), started {in_words}",
                 who=run.who,
                 id=run.id,

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.messages import told
+from core.messages import message
 
 VALUE, METADATA, TYPED = "value", "metadata", "typed_value"
 _NULL = b"\x00"
@@ -38,7 +38,7 @@ def whole(column: pa.StructArray) -> tuple[pa.Array, pa.Array]:
     """
     names = {field.name for field in column.type}
     if METADATA not in names or not {VALUE, TYPED} & names:
-        raise ValueError(told("a variant has no metadata, or no values"))
+        raise ValueError(message("a variant has no metadata, or no values"))
     if TYPED not in names:
         return _stored(column)
     value = _reader(column)
@@ -50,7 +50,7 @@ def whole(column: pa.StructArray) -> tuple[pa.Array, pa.Array]:
             metadata.append(b"")
             continue
         if stored is None:
-            raise ValueError(told("a variant has no metadata"))
+            raise ValueError(message("a variant has no metadata"))
         if stored != last:
             last, known = stored, _Names(stored)
         values.append(value(row, known) or _NULL)
@@ -62,7 +62,7 @@ def _stored(column: pa.StructArray) -> tuple[pa.Array, pa.Array]:
     """As `whole`, where no part is apart."""
     value, metadata = (pc.struct_field(column, name) for name in (VALUE, METADATA))
     if pc.any(pc.and_(column.is_valid(), metadata.is_null())).as_py():
-        raise ValueError(told("a variant has no metadata"))
+        raise ValueError(message("a variant has no metadata"))
     missing = pc.if_else(column.is_valid(), pa.scalar(_NULL), pa.scalar(b""))
     return pc.coalesce(value.cast(pa.binary()), missing), pc.fill_null(metadata.cast(pa.binary()), b"")
 
@@ -72,7 +72,7 @@ class _Names:
 
     def __init__(self, stored: bytes) -> None:
         if not stored or stored[0] & 0xF != 1:
-            raise ValueError(told("a variant's metadata is of an unknown version"))
+            raise ValueError(message("a variant's metadata is of an unknown version"))
         self._stored = stored
         width = (stored[0] >> 6) + 1
         count = _number(stored, 1, width)
@@ -134,7 +134,7 @@ def _objects(typed: pa.StructArray, values: Sequence[bytes | None]) -> _Reader:
         rest = values[row]
         for name, own in _fields(rest, names) if rest is not None else ():
             if name in parts:
-                raise ValueError(told("a field of a variant is stored twice"))
+                raise ValueError(message("a field of a variant is stored twice"))
             fields[name] = own
         return _object(fields, names)
 
@@ -155,7 +155,7 @@ def _arrays(typed: pa.ListArray, values: Sequence[bytes | None]) -> _Reader:
 
 def _alone(found: bytes, other: bytes | None) -> bytes:
     if other is not None:
-        raise ValueError(told("a value of a variant is stored twice"))
+        raise ValueError(message("a value of a variant is stored twice"))
     return found
 
 
@@ -181,7 +181,7 @@ def _scalars(typed: pa.Array) -> list[bytes | None]:
     for fits, make in makers:
         if fits:
             return _each(typed, make)
-    raise NotImplementedError(told("Spark has no variant of type {type}", type=str(of)))
+    raise NotImplementedError(message("Spark has no variant of type {type}", type=str(of)))
 
 
 def _each(column: pa.Array, make: Callable[[Any], bytes]) -> list[bytes | None]:
@@ -237,7 +237,7 @@ def _array(parts: Sequence[bytes]) -> bytes:
 def _fields(value: bytes, names: _Names) -> list[tuple[str, bytes]]:
     """Names and values of a variant that is an object."""
     if not value or value[0] & 3 != _OBJECT:
-        raise ValueError(told("the rest of an object is no object"))
+        raise ValueError(message("the rest of an object is no object"))
     header = value[0] >> 2
     width, id_width, wide = (header & 3) + 1, (header >> 2 & 3) + 1, header >> 4 & 1
     count = _number(value, 1, 4 if wide else 1)
@@ -252,7 +252,7 @@ def _fields(value: bytes, names: _Names) -> list[tuple[str, bytes]]:
         or at + starts[-1] > len(value)
         or max(ids, default=0) >= len(names.names)
     ):
-        raise ValueError(told("an object of a variant is cut off"))
+        raise ValueError(message("an object of a variant is cut off"))
     return [
         (names.names[id], value[at + start : at + following[start]]) for id, start in zip(ids, starts, strict=False)
     ]
@@ -271,7 +271,7 @@ def _width(number: int) -> int:
 
 def _number(stored: bytes, at: int, width: int) -> int:
     if at + width > len(stored):
-        raise ValueError(told("a variant is cut off"))
+        raise ValueError(message("a variant is cut off"))
     return int.from_bytes(stored[at : at + width], "little")
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import core
 from core import urls
 from core.errors import Invalid, SnapscopeError, Unsupported
-from core.messages import told
+from core.messages import message
 from core.spark_settings import MASTER
 
 PYTHON = "spark.pyspark.python"
@@ -35,9 +35,9 @@ for name in {replaced!r}:
     os.environ.pop(name, None)
 os.environ |= {variables!r}
 """
-_AGAIN = told("Check that the cluster is running and has free workers, then run it again.")
-ASK_SERVER = told("Check the server's address, its token and that it is running, then run it again.")
-_LOGS = told("Run it again. If that fails too, look at the workers' logs, or give them more spark.executor.memory.")
+_AGAIN = message("Check that the cluster is running and has free workers, then run it again.")
+ASK_SERVER = message("Check the server's address, its token and that it is running, then run it again.")
+_LOGS = message("Run it again. If that fails too, look at the workers' logs, or give them more spark.executor.memory.")
 
 
 def sent() -> dict[str, str]:
@@ -81,39 +81,39 @@ def failure(text: str, master: str) -> SnapscopeError | None:
     """What a failure on a cluster means; None if it is not the cluster's."""
     if module := re.search(r"No module named '([\w.]+)'|\[PACKAGE_NOT_INSTALLED\] (\w+)", text):
         package = _distribution((module[1] or module[2].lower()).partition(".")[0])
-        said = told("Python on the workers of {master} has no package {package}.", master=master, package=package)
-        remedy = told(
+        said = message("Python on the workers of {master} has no package {package}.", master=master, package=package)
+        remedy = message(
             "Install it on every worker (pip install {wanted}), or name a Python there that has it: {setting}=PATH.",
             wanted=_wanted(package),
             setting=_python(master),
         )
         return Unsupported(said, remedy=remedy)
     if program := re.search(r'Cannot run program "([^"]+)"', text):
-        said = told("The workers of {master} have no Python at {path}.", master=master, path=program[1])
+        said = message("The workers of {master} have no Python at {path}.", master=master, path=program[1])
         return Unsupported(
-            said, remedy=told("Name one that every worker has: {setting}=PATH.", setting=_python(master))
+            said, remedy=message("Name one that every worker has: {setting}=PATH.", setting=_python(master))
         )
     if versions := re.search(r"\[PYTHON_VERSION_MISMATCH\][^:]*: ([\d.]+\d)[^:]*: ([\d.]+\d)", text):
-        said = told(
+        said = message(
             "The workers of {master} run Python {theirs}; this one is {ours}.",
             master=master,
             theirs=versions[1],
             ours=versions[2],
         )
-        remedy = told(
+        remedy = message(
             "Name a Python {ours} that every worker has: {setting}=PATH.", ours=versions[2], setting=_python(master)
         )
         return Unsupported(said, remedy=remedy)
     if reason := re.search(r"ExecutorLostFailure \(.*?Reason: ([^\n]+)|\bFetchFailed\(|Remote RPC client dis", text):
-        why = (reason[1] or "").partition(". Check driver logs")[0].strip(" .)") or told("it does not answer")
-        said = told("{master} lost an executor while the query ran: {why}.", master=master, why=why)
+        why = (reason[1] or "").partition(". Check driver logs")[0].strip(" .)") or message("it does not answer")
+        said = message("{master} lost an executor while the query ran: {why}.", master=master, why=why)
         return Invalid(said, remedy=_LOGS)
     return ended(text, master)
 
 
 def _python(master: str) -> str:
     """What names the Python of the workers: a client of Spark Connect cannot."""
-    return told("PYSPARK_PYTHON of the Connect server") if master.startswith("sc://") else PYTHON
+    return message("PYSPARK_PYTHON of the Connect server") if master.startswith("sc://") else PYTHON
 
 
 def ended(text: str, master: str) -> SnapscopeError | None:
@@ -129,7 +129,7 @@ def ended(text: str, master: str) -> SnapscopeError | None:
     if reason := re.search(r"Application has been killed\. Reason: ([^\n]+)|(All masters are unresponsive)", text):
         why = reason[1] or reason[2]
     elif re.search(r"SparkContext was shut ?down|stopped SparkContext|SparkContext has been shutdown", text):
-        why = told("the session was stopped")
+        why = message("the session was stopped")
     else:
         return None
     return Invalid("{master} ended this session: {why}.", master=master, why=why.strip(" .!"), remedy=_AGAIN)
@@ -148,7 +148,7 @@ def unseen(error: SnapscopeError, master: str) -> SnapscopeError:
         "The workers of {master} do not have this file, which is on the disk of this machine.",
         master=master,
         path=path,
-        remedy=told(
+        remedy=message(
             "Use a store or a directory that every worker reaches, or Spark on this machine: {variable}=local[*].",
             variable=MASTER,
         ),

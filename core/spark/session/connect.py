@@ -30,7 +30,7 @@ from pyspark.sql import SparkSession
 
 from core.errors import Invalid, SnapscopeError, Unsupported
 from core.installation import extra_command
-from core.messages import told
+from core.messages import message
 from core.spark.session import cluster
 from core.spark.session.task_errors import error_text
 
@@ -132,7 +132,7 @@ class Server:
             raise Unsupported(
                 "Spark Connect needs packages that are not installed: {said}",
                 said=error_text(error),
-                remedy=told("Install them: {command}", command=extra_command("connect")),
+                remedy=message("Install them: {command}", command=extra_command("connect")),
             ) from error
         session: Any = None
         try:
@@ -145,7 +145,7 @@ class Server:
                     where=where,
                     theirs=theirs,
                     ours=pyspark.__version__,
-                    remedy=told("Use a server of Spark {ours}.", ours=".".join(pyspark.__version__.split(".")[:2])),
+                    remedy=message("Use a server of Spark {ours}.", ours=".".join(pyspark.__version__.split(".")[:2])),
                 )
             if str(session.conf.get(_OF_CLONES, "false")) == "true":
                 raise Unsupported(

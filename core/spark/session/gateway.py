@@ -41,14 +41,14 @@ from pyspark.sql import SparkSession
 
 import core
 from core.errors import Unsupported
-from core.messages import both, told
+from core.messages import both, message
 from core.spark.session import class_archive
 from core.spark.session.task_errors import error_text
 
 LOGS_KEPT = 10
 PATIENCE_S = 5.0  # seconds for an orderly exit
-READ_LOG = told("Read the log, remove the cause, and run it again.")
-_TRY_AGAIN = told("Run it again when the machine has less to do. The log says how far it came.")
+READ_LOG = message("Read the log, remove the cause, and run it again.")
+_TRY_AGAIN = message("Run it again when the machine has less to do. The log says how far it came.")
 OUT_OF_MEMORY = 3  # the exit status of -XX:+ExitOnOutOfMemoryError
 
 _DIED = 'Exception in thread "main"'  # printed instead of the gateway's port
@@ -270,7 +270,7 @@ def _wait(process: subprocess.Popen[bytes], announced: Path, deadline_s: float, 
     deadline = time.monotonic() + deadline_s
     while not announced.is_file():
         if process.poll() is not None:
-            happened = told(
+            happened = message(
                 "Spark's JVM exited with status {returncode} while starting.", returncode=process.returncode
             )
             raise Unsupported(both(happened, _last_words(log)), path=str(log), remedy=READ_LOG)
@@ -279,10 +279,10 @@ def _wait(process: subprocess.Popen[bytes], announced: Path, deadline_s: float, 
                 process.wait(1.0)
                 continue  # it was about to exit, and says how
             # other threads keep the JVM alive and silent
-            happened = told("Spark's JVM failed while starting.")
+            happened = message("Spark's JVM failed while starting.")
             raise Unsupported(both(happened, _last_words(log)), path=str(log), remedy=READ_LOG)
         if time.monotonic() > deadline:
-            happened = told("Spark's JVM did not answer within {deadline_s:g} seconds.", deadline_s=deadline_s)
+            happened = message("Spark's JVM did not answer within {deadline_s:g} seconds.", deadline_s=deadline_s)
             raise Unsupported(both(happened, _last_words(log)), path=str(log), remedy=_TRY_AGAIN)
         time.sleep(0.02)
     with announced.open("rb") as info:
@@ -320,7 +320,9 @@ def _last_words(log: Path) -> str:
     """The last informative line: for an exception its message, not its stack."""
     said = [line for line in _lines(log) if not re.match(r"\s+(at |\.\.\. \d+ more)", line)]
     lines = [line for line in said if "Exception" in line] or said
-    return told("Its last output: {lines}", lines=lines[-1].strip()[:300]) if lines else told("It printed nothing.")
+    return (
+        message("Its last output: {lines}", lines=lines[-1].strip()[:300]) if lines else message("It printed nothing.")
+    )
 
 
 def _escaped(text: str) -> str:

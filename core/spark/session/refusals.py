@@ -8,14 +8,14 @@ from py4j.protocol import Py4JNetworkError
 
 from core.errors import Corrupt, Invalid, SnapscopeError, Unsupported
 from core.formats import undecoded
-from core.messages import told
+from core.messages import message
 from core.spark.session import cluster
 from core.spark.session.session import cluster_name
 from core.spark.session.task_errors import error_text, received
 
-TOO_LARGE = told("The query needs more memory than Spark has.")
-TOO_LARGE_TOGETHER = told("Spark ran out of memory and exited: this query or a concurrent one needs more.")
-TOO_LARGE_NEXT = told("Ask for fewer rows or columns, or give Spark more memory with spark.driver.memory.")
+TOO_LARGE = message("The query needs more memory than Spark has.")
+TOO_LARGE_TOGETHER = message("Spark ran out of memory and exited: this query or a concurrent one needs more.")
+TOO_LARGE_NEXT = message("Ask for fewer rows or columns, or give Spark more memory with spark.driver.memory.")
 _CHECKSUM = re.compile(r"ChecksumException: Checksum error: (?:file:)?(/.+?) at \d+ exp:")
 
 

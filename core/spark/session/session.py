@@ -28,7 +28,7 @@ from pyspark.sql import SparkSession
 
 from core import spark_settings
 from core.errors import Conflict, Invalid, Unsupported
-from core.messages import told
+from core.messages import message
 from core.paths import private, state_dir
 from core.spark.session import cluster, connect, gateway
 from core.spark.session.java import JavaFound, java_home
@@ -195,7 +195,7 @@ def refuse_to_write(session: SparkSession, location: str, *, on_this_disk: bool)
         raise Unsupported(
             "Workers of a cluster cannot write to the disk of this machine.",
             path=location,
-            remedy=told("Use Spark on this machine: {variable}=local[*].", variable=spark_settings.MASTER),
+            remedy=message("Use Spark on this machine: {variable}=local[*].", variable=spark_settings.MASTER),
         )
 
 
@@ -239,7 +239,7 @@ def _merged(settings: Mapping[str, str] | None) -> dict[str, str]:
                 "`{name}={value}` asks for Spark Connect without a server.",
                 name=name,
                 value=value,
-                remedy=told("Name one: {setting}=sc://HOST.", setting=connect.ADDRESS),
+                remedy=message("Name one: {setting}=sc://HOST.", setting=connect.ADDRESS),
             )
         right = locked.get(name.lower(), name)
         if right in LOCKED and (name, value.lower()) != (right, LOCKED[right].lower()):

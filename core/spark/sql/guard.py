@@ -25,7 +25,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Invalid
-from core.messages import told
+from core.messages import message
 from core.spark.session import connect
 from core.spark.session.task_errors import error_text
 from core.spark.sql import allowed, result_sizes, spark_plans, stand_ins
@@ -92,7 +92,7 @@ def check_text(sql: str, views: Collection[str]) -> None:
         if word is not None and word[1].lower() not in _BEGINNINGS:
             if meant := nearest(word[1].lower(), sorted(_BEGINNINGS), _MISSPELT):
                 raise _misspelt(sql, word, meant, views)
-            raise _Refused(told("{words} is not allowed in a read-only query", words=word[1].lower()))
+            raise _Refused(message("{words} is not allowed in a read-only query", words=word[1].lower()))
     except _Refused as refused:
         raise Invalid(
             "The query was rejected: {refused}.",
@@ -115,8 +115,8 @@ def _misspelt(sql: str, word: re.Match[str], meant: str, views: Collection[str])
 
 
 def _remedy(names: Collection[str]) -> str:
-    over = ", ".join(sorted(names)) if names else told("values only (no table is open)")
-    return told("Only one query is allowed (SELECT, WITH, VALUES, TABLE or FROM …), over {over}.", over=over)
+    over = ", ".join(sorted(names)) if names else message("values only (no table is open)")
+    return message("Only one query is allowed (SELECT, WITH, VALUES, TABLE or FROM …), over {over}.", over=over)
 
 
 class _Refused(Exception):
@@ -126,29 +126,31 @@ class _Refused(Exception):
 def _sentence(error: Exception) -> str:
     text = str(error)
     if "StackOverflowError" in text or spark_plans.TOO_DEEP in text:
-        return told("The query was rejected: it is nested too deeply.")
+        return message("The query was rejected: it is nested too deeply.")
     if spark_plans.TOO_LARGE in text:
-        return told("The query was rejected: it has more than {most_nodes:,} parts.", most_nodes=spark_plans.MOST_NODES)
+        return message(
+            "The query was rejected: it has more than {most_nodes:,} parts.", most_nodes=spark_plans.MOST_NODES
+        )
     if "SQL_SCRIPTING" in text:
-        return told("The query was rejected: it is a script, and only one query may run at a time.")
+        return message("The query was rejected: it is a script, and only one query may run at a time.")
     if "OutOfMemoryError" in text:
-        return told("The query was rejected: it needs more memory than Spark has before it even runs.")
-    return told("Spark cannot run this query. {said}", said=error_text(error))
+        return message("The query was rejected: it needs more memory than Spark has before it even runs.")
+    return message("Spark cannot run this query. {said}", said=error_text(error))
 
 
 def _check_text(sql: str) -> None:
     if len(sql) > MOST_CHARACTERS:
         raise _Refused(
-            told(
+            message(
                 "it is {sql:,} characters long; the limit is {most_characters:,}",
                 sql=len(sql),
                 most_characters=MOST_CHARACTERS,
             )
         )
     if "${" in sql:
-        raise _Refused(told("`${{` is how Spark inserts settings and the environment into SQL"))
+        raise _Refused(message("`${{` is how Spark inserts settings and the environment into SQL"))
     if "\0" in sql:
-        raise _Refused(told("it contains a NUL character"))
+        raise _Refused(message("it contains a NUL character"))
 
 
 def _frame(session: SparkSession, plan: Any) -> DataFrame:
@@ -187,7 +189,7 @@ class _Judge:
         relations = self._visit(node, {}).relations
         if relations > MOST_RELATIONS:
             raise _Refused(
-                told(
+                message(
                     ("with every WITH name expanded it reads {relations:,} relations; the limit is {most_relations}"),
                     relations=relations,
                     most_relations=MOST_RELATIONS,
@@ -216,7 +218,7 @@ class _Judge:
                 return self._with(parts, scope)
             case "plans.logical.UnresolvedHint":
                 if parts[0].lower() not in allowed.HINTS:
-                    raise _Refused(told("the hint {parts} is not allowed; only join hints are", parts=parts[0]))
+                    raise _Refused(message("the hint {parts} is not allowed; only join hints are", parts=parts[0]))
             case "expressions.Cube":
                 self._grouped(2 ** len(parts[0]))
             case "expressions.Rollup":
@@ -228,7 +230,7 @@ class _Judge:
             case _ if name in allowed.VALUES or name.startswith(allowed.VALUE_PACKAGES):
                 pass
             case _:
-                raise _Refused(told("{words} is not allowed in a read-only query", words=_words(name)))
+                raise _Refused(message("{words} is not allowed in a read-only query", words=_words(name)))
         return self._all(parts, scope)
 
     def _all(self, nodes: Iterable[Any], scope: Mapping[str, int]) -> _Cost:
@@ -240,10 +242,10 @@ class _Judge:
     def _relation(self, parts: list[Any], scope: Mapping[str, int]) -> _Cost:
         names, options, streaming = parts
         if len(names) != 1 or (names[0].lower() not in scope and names[0].lower() not in self._views):
-            raise _Refused(told("`{names}` is not an opened table", names=".".join(names)))
+            raise _Refused(message("`{names}` is not an opened table", names=".".join(names)))
         if streaming or options["of"] != [0]:
             raise _Refused(
-                told("`{names}` can only be read as it is, without STREAM and without options", names=names[0])
+                message("`{names}` can only be read as it is, without STREAM and without options", names=names[0])
             )
         return _Cost(relations=scope.get(names[0].lower(), 1))
 
@@ -255,7 +257,7 @@ class _Judge:
             name, body, levels = definition["of"]
             if levels is not None and levels > MOST_RECURSION:
                 raise _Refused(
-                    told(
+                    message(
                         "it asks for {levels:,} levels of recursion; the limit is {most_recursion}",
                         levels=levels,
                         most_recursion=MOST_RECURSION,
@@ -269,7 +271,7 @@ class _Judge:
     def _function(self, parts: list[Any], scope: Mapping[str, int]) -> _Cost:
         names, arguments, _distinct, where, _ignore_nulls, within, internal = parts
         if internal:
-            raise _Refused(told("{names} is a Spark function", names=".".join(names)))
+            raise _Refused(message("{names} is a Spark function", names=".".join(names)))
         return self._call(names, arguments, allowed.FUNCTIONS, [where, within], scope)
 
     def _call(
@@ -277,10 +279,10 @@ class _Judge:
     ) -> _Cost:
         name = names[0].lower() if len(names) == 1 else ".".join(names)
         if name not in listed:
-            raise _Refused(told("the function {name} is not on the list of allowed functions", name=name))
+            raise _Refused(message("the function {name} is not on the list of allowed functions", name=name))
         if len(arguments) > allowed.MOST_ARGUMENTS.get(name, len(arguments)):
             raise _Refused(
-                told(
+                message(
                     "{name} is allowed with at most {most_arguments} arguments",
                     name=name,
                     most_arguments=allowed.MOST_ARGUMENTS[name],
@@ -288,7 +290,7 @@ class _Judge:
             )
         if name in allowed.FORMATS and not result_sizes.plain_format(arguments):
             raise _Refused(
-                told(
+                message(
                     "{name} is allowed only with a plain pattern, with widths below {largest_answer:,}",
                     name=name,
                     largest_answer=result_sizes.LARGEST_ANSWER,
@@ -297,7 +299,7 @@ class _Judge:
         size, most = result_sizes.requested_size(name, arguments)
         if size > most:
             raise _Refused(
-                told(
+                message(
                     "{name} would create up to {size:,.0f} elements; the limit is {most:,}",
                     name=name,
                     size=size,
@@ -311,7 +313,7 @@ class _Judge:
         bulk *= size
         if bulk > LARGEST_BULK:
             raise _Refused(
-                told(
+                message(
                     "{name} would create up to {bulk:,.0f} elements; the limit is {largest_bulk:,}",
                     name=name,
                     bulk=bulk,
@@ -324,7 +326,7 @@ class _Judge:
         self._groupings *= max(1, sets)
         if self._groupings > MOST_GROUPINGS:
             raise _Refused(
-                told(
+                message(
                     "GROUP BY has {groupings:,} grouping sets; the limit is {most_groupings:,}",
                     groupings=self._groupings,
                     most_groupings=MOST_GROUPINGS,
@@ -355,14 +357,14 @@ def _check_analyzed(node: Any, views: frozenset[str]) -> frozenset[str]:
     if short == "plans.logical.View":
         table, temporary = parts
         if not temporary or table.lower() not in views:
-            raise _Refused(told("`{table}` is not an opened table", table=table))
+            raise _Refused(message("`{table}` is not an opened table", table=table))
         return frozenset({table.lower()})
     if short.startswith("plans.logical.") and short not in allowed.ANALYZED_PLANS:
-        raise _Refused(told("{words} is not allowed in a read-only query", words=_words(name)))
+        raise _Refused(message("{words} is not allowed in a read-only query", words=_words(name)))
     if name in allowed.REFUSED_EXPRESSIONS:
-        raise _Refused(told("{words} reads from or acts on the machine, not the table", words=_words(name)))
+        raise _Refused(message("{words} reads from or acts on the machine, not the table", words=_words(name)))
     if not name.startswith(allowed.ANALYZED_PACKAGES):
-        raise _Refused(told("{words} reads outside the opened tables", words=_words(name)))
+        raise _Refused(message("{words} reads outside the opened tables", words=_words(name)))
     return _check_analyzed(parts, views)
 
 
@@ -373,5 +375,5 @@ def _check_rows(node: Any) -> None:
     except result_sizes.TooManyRows as error:
         made, most = error.args[0], result_sizes.MOST_ROWS
         raise _Refused(
-            told("it generates up to {made:,.0f} rows; the limit is {most:,}", made=made, most=most)
+            message("it generates up to {made:,.0f} rows; the limit is {most:,}", made=made, most=most)
         ) from None

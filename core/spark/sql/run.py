@@ -25,7 +25,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from core.errors import Conflict, Invalid, SnapscopeError, TimedOut
-from core.messages import told
+from core.messages import message
 from core.spark.session import cluster, connect
 from core.spark.session import session as sessions
 from core.spark.session.refusals import TOO_LARGE, TOO_LARGE_NEXT, TOO_LARGE_TOGETHER, refusal
@@ -168,11 +168,15 @@ def _stopped() -> Invalid:
 
 
 def _too_slow(query: RunningStatement, timeout_s: float) -> TimedOut:
-    remedy = told("Add a filter or select fewer columns, or raise the limit (--timeout on the command line).")
+    remedy = message("Add a filter or select fewer columns, or raise the limit (--timeout on the command line).")
     if not query.has_begun:
-        remedy = told("Spark had not started by then: try again, or raise the limit (--timeout on the command line).")
+        remedy = message(
+            "Spark had not started by then: try again, or raise the limit (--timeout on the command line)."
+        )
     if (master := sessions.cluster_name()) is not None and not query.tasks[0]:
-        remedy = told("If {master} has no free workers, wait for one, or raise the limit (--timeout).", master=master)
+        remedy = message(
+            "If {master} has no free workers, wait for one, or raise the limit (--timeout).", master=master
+        )
     return TimedOut("The query was stopped after {timeout_s:g} s, its time limit.", timeout_s=timeout_s, remedy=remedy)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from core.errors import Corrupt, Invalid
 from core.formats.paimon.retention import policy
-from core.messages import clause, told
+from core.messages import clause, message
 from core.model.references import Problem
 from dashboard import words
 from dashboard.formatting import language
@@ -120,17 +120,17 @@ def test_a_catalogue_says_what_the_code_says(path: Path) -> None:
     """
     catalog, wanted = catalogues.read(path), catalogues.template()
     said, code = (
-        {(str(message.context or ""), *texts(message.id)): message for message in each if message.id}
+        {(str(entry.context or ""), *texts(entry.id)): entry for entry in each if entry.id}
         for each in (catalog, wanted)
     )
     assert sorted(code.keys() - said.keys()) == [], "missing"
     assert sorted(said.keys() - code.keys()) == [], "said nowhere"
-    assert [key for key, message in said.items() if message.fuzzy or not all(texts(message.string))] == []
-    for (_context, *english), message in said.items():
-        for theirs in texts(message.string):
+    assert [key for key, entry in said.items() if entry.fuzzy or not all(texts(entry.string))] == []
+    for (_context, *english), entry in said.items():
+        for theirs in texts(entry.string):
             assert parts(theirs) == parts(english[-1]), english
-        assert len(texts(message.string)) == (catalog.num_plurals if len(english) > 1 else 1), english
-    assert catalogues.written(catalog) == path.read_bytes(), "make messages would write it otherwise"
+        assert len(texts(entry.string)) == (catalog.num_plurals if len(english) > 1 else 1), english
+    assert catalogues.written(catalog) == path.read_bytes(), "make entrys would write it otherwise"
 
 
 def test_a_catalogue_that_is_wrong_is_found() -> None:
@@ -142,8 +142,8 @@ def test_a_catalogue_that_is_wrong_is_found() -> None:
 def test_every_word_is_really_in_chinese() -> None:
     """A translation without a Chinese character is of a text without words, or of one that is the same in every
     language."""
-    for message in catalogues.read(catalogues.LANGUAGES / "zh.po"):
-        english, chinese = texts(message.id)[0], texts(message.string)[0]
+    for entry in catalogues.read(catalogues.LANGUAGES / "zh.po"):
+        english, chinese = texts(entry.id)[0], texts(entry.string)[0]
         words_in_it = re.search(r"(?!and)[A-Za-z]{3,}", KEPT.sub("", english))
         assert CHINESE.search(chinese) or not words_in_it or english in SAME, english
 
@@ -178,8 +178,8 @@ def test_templates_of_pages_hold_no_texts() -> None:
 
 
 def test_a_reason_is_told_with_its_values_and_names_of_others_are_left_alone() -> None:
-    own = told("consumer {name} still reads from snapshot {id}", name="it was", id=7)
-    why = told("only the oldest snapshots can expire, and snapshot {id} is kept: {why}", id=3, why=own)
+    own = message("consumer {name} still reads from snapshot {id}", name="it was", id=7)
+    why = message("only the oldest snapshots can expire, and snapshot {id} is kept: {why}", id=3, why=own)
 
     def read(chosen: str) -> list[str]:
         language.choose(chosen)
@@ -196,10 +196,10 @@ def test_a_reason_is_told_with_its_values_and_names_of_others_are_left_alone() -
 
 def test_a_problem_says_what_was_found_as_a_sentence_of_its_own() -> None:
     """An error knows its literal, its values, and the nested error; the message found is a whole sentence."""
-    inner = ValueError(told("the header is cut off"))
+    inner = ValueError(message("the header is cut off"))
     error = Corrupt("Expected a complete Avro file; this one of {data} bytes is cut off or damaged ({error}).",
                     data=24, error=inner, remedy="Check that you have access to it.")  # fmt: skip
-    found = Problem("m", told("a readable manifest"), clause(error.message), error.remedy or "").sentence()
+    found = Problem("m", message("a readable manifest"), clause(error.message), error.remedy or "").sentence()
     assert found == (
         "m: expected a readable manifest. Expected a complete Avro file; this one of 24 bytes is cut off or damaged "
         "(the header is cut off). Check that you have access to it."

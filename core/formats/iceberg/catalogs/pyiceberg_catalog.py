@@ -33,7 +33,7 @@ from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.write import commit, edits
 from core.formats.table_format import Unknown
 from core.installation import extra_command
-from core.messages import told
+from core.messages import message
 from core.model.effects import SwapMetadata
 from core.storage import time_limits
 from core.storage.lent_credentials import Lent
@@ -77,7 +77,7 @@ def parts(location: str) -> tuple[str, Identifier, str]:
         raise Invalid(
             "{location!r} does not name a table in a catalog.",
             location=location,
-            remedy=told("Write {scheme}CATALOG/NAMESPACE/TABLE.", scheme=SCHEME),
+            remedy=message("Write {scheme}CATALOG/NAMESPACE/TABLE.", scheme=SCHEME),
         )
     catalog, namespace, name = (*words, "", "")[:3]
     return catalog, tuple(unquote(each) for each in namespace.split(".")) if namespace else (), unquote(name)
@@ -116,7 +116,7 @@ class CatalogTable:
             raise Invalid(
                 "{location} is a catalog or a namespace, not a table.",
                 location=location,
-                remedy=told(
+                remedy=message(
                     "Add the table: {scheme}{catalog}/NAMESPACE/TABLE.", scheme=SCHEME, catalog=catalog or "CATALOG"
                 ),
             )
@@ -242,7 +242,7 @@ class CatalogTable:
         if place.path(str(table.metadata_location)) != found.path:
             return None
         made, is_ignored = None, False
-        failed: Exception | str = told("it answered that it did, but the table's metadata lacks the change")
+        failed: Exception | str = message("it answered that it did, but the table's metadata lacks the change")
         try:
             made = client.commit_table(table, requirements, updates).metadata_location  # without a limit, as a swap
         except CommitFailedException:
@@ -291,7 +291,7 @@ class CatalogTable:
             what=what,
             masked=_masked(str(error), conf),
             path=self.location,
-            remedy=told("Re-check the table, then resume or undo this run."),
+            remedy=message("Re-check the table, then resume or undo this run."),
         )
 
 
@@ -318,7 +318,7 @@ def _opened(name: str) -> Iterator[tuple[Catalog, Mapping[str, str]]]:
             raise NotFound(
                 "The pyiceberg configuration has no catalog {name!r}.",
                 name=name,
-                remedy=told(
+                remedy=message(
                     ("Catalogs: {listed}. Configure them in .pyiceberg.yaml or with PYICEBERG_CATALOG__NAME__URI."),
                     listed=listed,
                 ),
@@ -348,7 +348,7 @@ def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
             "Snapscope reaches catalogs through pyiceberg, and a dependency is missing: {error}.",
             error=error,
             path=what,
-            remedy=told(
+            remedy=message(
                 "Install it, with pyiceberg's own extra of that kind of catalog: {command}",
                 command=extra_command("iceberg"),
             ),

@@ -39,7 +39,7 @@ from core.errors import ErrorCode, Invalid, Unsupported
 from core.formats.iceberg import metadata_json
 from core.formats.iceberg.file_paths import normal
 from core.installation import extra_command
-from core.messages import told
+from core.messages import message
 from core.paths import user_name
 from core.storage import lent_credentials, location_options
 from core.storage.lent_credentials import Lent
@@ -98,7 +98,7 @@ def opened(name: str, conf: Mapping[str, str]) -> Catalog:
             missing=", ".join(missing),
             kind=type(client).__name__,
             path=name,
-            remedy=told("Install the version that Snapscope needs: {command}", command=extra_command("iceberg")),
+            remedy=message("Install the version that Snapscope needs: {command}", command=extra_command("iceberg")),
             code=ErrorCode.EXTRA_MISSING,
         )
     client._load_file_io = lambda *_, **__: None

@@ -21,7 +21,7 @@ from core.formats.iceberg.history import file_index
 from core.formats.iceberg.manifests import ADDED, LIST, IcebergManifests, needed
 from core.formats.iceberg.metadata import Member, Metadata, signed
 from core.formats.iceberg.references import reference
-from core.messages import clause, told
+from core.messages import clause, message
 from core.model.intervals import Intervals, Ints, Mask, from_pairs
 from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
 from core.storage import memory
@@ -107,7 +107,7 @@ class IcebergLists:
         """Return what follows from the lists and from the problems of the manifests that they name."""
         for path, error in read.list_errors.items():
             for place in self.users[path]:
-                self._incomplete(place, path, error, told("a readable manifest list"))
+                self._incomplete(place, path, error, message("a readable manifest list"))
         numbers = [(name, number) for name, number in zip(self.names, read.lists, strict=True) if number >= 0]
         at, local = _columns([(place, number) for name, number in numbers for place in self.users[name]])
         pair, row = expand(read.index.start, local)
@@ -210,8 +210,8 @@ class IcebergLists:
         wrong = needed(errors, every, said) if read.index.is_sound else dict(errors)  # what contradicts itself may err
         for path, error in errors.items():
             if path not in wrong:
-                remedy = told("Harmless: according to the manifest list no file in it is live, so readers skip it.")
-                self.warnings.append(Problem(path, told("a readable manifest"), clause(error.message), remedy))
+                remedy = message("Harmless: according to the manifest list no file in it is live, so readers skip it.")
+                self.warnings.append(Problem(path, message("a readable manifest"), clause(error.message), remedy))
         lengths, every_stated = said["bytes"].to_pylist(), [said[name].to_pylist() for name in _STATUS]
         for status, (name, stated) in enumerate(zip(_STATUS, every_stated, strict=True)):
             for number, found in counts.items():
@@ -219,11 +219,11 @@ class IcebergLists:
                 said_so = stated[number]
                 if said_so is None or said_so < 0 or said_so == count or path in wrong:
                     continue
-                expected = told("{said} {name} entries from its manifest list", said=said_so, name=name)
+                expected = message("{said} {name} entries from its manifest list", said=said_so, name=name)
                 pairs = [(each[number], has) for each, has in zip(every_stated, found[: len(_STATUS)], strict=True)]
                 is_whole = all(least is not None and 0 <= least <= has for least, has in pairs)
                 if is_whole or self.sizes.get(path) == lengths[number]:
-                    remedy = told("Harmless: only the count in the list is wrong; the manifest lacks no entry.")
+                    remedy = message("Harmless: only the count in the list is wrong; the manifest lacks no entry.")
                     self.warnings.append(Problem(path, expected, f"{count}", remedy))
                 else:
                     wrong[path] = SnapscopeError(
@@ -240,14 +240,14 @@ class IcebergLists:
         if errors:
             for position, number in zip(positions, manifests, strict=True):
                 if (path := every[int(number)]) in errors:
-                    self._incomplete(int(position), path, errors[path], told("a readable manifest"))
+                    self._incomplete(int(position), path, errors[path], message("a readable manifest"))
 
     def _incomplete(self, position: int, path: str, error: SnapscopeError, expected: str) -> None:
         problem = Problem(
             path,
             expected,
             clause(error.message),
-            error.remedy or told("Restore the file, or expire the snapshots that need it."),
+            error.remedy or message("Restore the file, or expire the snapshots that need it."),
         )
         found = self.incomplete.setdefault(position, [])
         if problem not in found:

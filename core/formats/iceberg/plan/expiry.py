@@ -17,7 +17,7 @@ from core.formats.iceberg import retention
 from core.formats.iceberg.plan import reference_changes
 from core.formats.iceberg.plan.reference_changes import Move, find, told_of
 from core.formats.iceberg.retention import ExpiryOptions, RefVerdicts
-from core.messages import Reason, counted, listed, told
+from core.messages import Reason, counted, listed, message
 from core.model import codes
 from core.model.actions import (
     Analyze,
@@ -201,7 +201,7 @@ def _fewer_than_said(history: HistorySummary, after: Mask) -> list[Reason]:
             said = str(summary.get(name, ""))
             if after[position] and said.isdecimal() and count[position] < int(said):
                 about = {"point": holder.point, "name": name, "said": said, "found": count[position]}
-                found.append(told("{point} ({name}: {said}, found: {found})", **about))
+                found.append(message("{point} ({name}: {said}, found: {found})", **about))
     if not found:
         return []
     what = listed(found[:5] + (["…"] if len(found) > 5 else []))
@@ -262,7 +262,7 @@ def _refuse_unknown(history: HistorySummary, after: Mask) -> None:
                 point=point_in_words(holder.point),
                 problem=problems[0].sentence(),
                 path=problems[0].path,
-                remedy=told(
+                remedy=message(
                     "Restore the file, or expire this snapshot in the same plan (--snapshot {name}).", name=holder.name
                 ),
             )
@@ -334,22 +334,24 @@ def _cost(history: HistorySummary, change: Change, move: Move, left: Set[int], n
         mask = np.array([int(holder.name) not in left for holder in history.holders], dtype=np.bool_)
         files, total = _measured(history, history.existing, mask)
         own = counted(files, "{count} file", "{count} files")
-        own = told("at least {files}", files=own) if history.incomplete else own
+        own = message("at least {files}", files=own) if history.incomplete else own
         found.append(codes.NOTHING_ELSE_HOLDS(left=told_of(left), files=own, size=size(total)))
     is_removal = isinstance(change, DeleteTags | DeleteBranches)
     of_branch = isinstance(change, OfBranches)
     if not is_removal:
-        what = told("Moving the branch" if of_branch else "Moving the tag")
+        what = message("Moving the branch" if of_branch else "Moving the tag")
     elif few:
-        what = told("Removing the branch" if of_branch else "Removing the tag")
+        what = message("Removing the branch" if of_branch else "Removing the tag")
     else:
-        what = told("Removing these branches" if of_branch else "Removing these tags")
+        what = message("Removing these branches" if of_branch else "Removing these tags")
     try:
         refuse_off(history.heads)
     except Unsupported:
         return [*found, codes.EXPIRY_OFF(what=what)]
     files, total = marginal(history, move.after, now_ms)
-    more = told("more without it" if few else "more without them") if is_removal else told("more than it would now")
+    more = (
+        message("more without it" if few else "more without them") if is_removal else message("more than it would now")
+    )
     return [
         *found,
         codes.FREED_NEXT(
@@ -372,9 +374,9 @@ def _expiry_notes(heads: Heads, change: Expire, judged: RefVerdicts) -> list[Rea
         if not log:
             notes.append(codes.LOG_EMPTY())
         elif len(after) < len(log):
-            reach = told("no longer works for any time")
+            reach = message("no longer works for any time")
             if after:
-                reach = told("reaches back to {at}", at=in_words(after[0][0]))
+                reach = message("reaches back to {at}", at=in_words(after[0][0]))
             notes.append(
                 codes.LOG_TRIMMED(
                     entries=counted(len(log) - len(after), "{count} entry", "{count} entries"),

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from core.errors import ErrorCode, Invalid
 from core.formats.iceberg.time_travel import resolve
-from core.messages import Reason, counted, told
+from core.messages import Reason, counted, message
 from core.model import codes
 from core.model.actions import (
     CreateBranch,
@@ -76,7 +76,7 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
             return _replaced(heads, change, now_ms)
         case RenameTag() | RenameBranch():
             old = find(heads, change.name, is_branch=isinstance(change, RenameBranch))
-            _refuse_main(old.name, told("renamed"))
+            _refuse_main(old.name, message("renamed"))
             _refuse_name(heads, "branch" if old.is_branch else "tag", change.to)
             rest = tuple(ref for ref in heads.refs if ref != old)
             after = (*rest, dataclasses.replace(old, name=change.to))
@@ -86,12 +86,12 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
             if not change.names:
                 kind = KINDS["branch" if is_branch else "tag"]
                 raise Invalid(
-                    "No {kind} was given.", kind=kind, remedy=told("Give at least one {kind} to delete.", kind=kind)
+                    "No {kind} was given.", kind=kind, remedy=message("Give at least one {kind} to delete.", kind=kind)
                 )
             why = codes.NAMED_TO_DELETE()
             gone = {find(heads, name, is_branch=is_branch).name: why for name in change.names}
             for name in gone:
-                _refuse_main(name, told("deleted"))
+                _refuse_main(name, message("deleted"))
             after = tuple(ref for ref in heads.refs if ref.name not in gone)
             return Move(after, {name: (False, why) for name, why in gone.items()})
         case FastForward():
@@ -106,7 +106,7 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
                     to=to.name,
                     head=old.snapshot_id,
                     id=source.id,
-                    remedy=told(
+                    remedy=message(
                         "Roll it back to where {name} branched off first, or move it with rollback --set (main) "
                         "or replace-branch.",
                         name=to.name,
@@ -138,7 +138,7 @@ def _moved(heads: Heads, old: Ref, new: Ref, source: Snapshot, why: Reason) -> M
 def _replaced(heads: Heads, change: ReplaceBranch, now_ms: int) -> Move:
     old = find(heads, change.name, is_branch=True)
     if old.name == MAIN and (change.point is not None or change.max_ref_age_ms is not None):
-        what = told("use rollback to move it") if change.point is not None else told("main never expires")
+        what = message("use rollback to move it") if change.point is not None else message("main never expires")
         raise Invalid(
             "replace-branch cannot do this to branch main: {what}.",
             what=what,
@@ -189,7 +189,7 @@ def _rolled_back(heads: Heads, change: Rollback) -> Move:
             (each for each in line.values() if each.time_ms < time_ms), key=lambda each: each.time_ms, default=None
         )
         if theirs is None or theirs.id != source.id:
-            whither = told("fails") if theirs is None else told("moves to {id}", id=theirs.id)
+            whither = message("fails") if theirs is None else message("moves to {id}", id=theirs.id)
             notes.append(
                 codes.ROLLBACK_ELSEWHERE(
                     id=source.id,
@@ -214,7 +214,7 @@ def _rolled_back(heads: Heads, change: Rollback) -> Move:
 
 def find(heads: Heads, name: str, *, is_branch: bool | None = None) -> Ref:
     """Return a ref by name. Raises `Invalid` if there is none, or one of the other kind."""
-    kinds = {None: told("ref"), False: KINDS["tag"], True: KINDS["branch"]}
+    kinds = {None: message("ref"), False: KINDS["tag"], True: KINDS["branch"]}
     for ref in heads.refs:
         if ref.name == name:
             if is_branch is not None and ref.is_branch != is_branch:

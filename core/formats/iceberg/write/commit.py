@@ -22,7 +22,7 @@ from core.formats.iceberg.references import HINT, LAG_S, TEMPORARY, find, versio
 from core.formats.iceberg.retention import old_metadata as fallen
 from core.formats.iceberg.write.edits import edited, has, part, removed_snapshots, written
 from core.formats.table_format import Unknown
-from core.messages import Reason, told
+from core.messages import Reason, message
 from core.model import codes
 from core.model.effects import SwapMetadata
 from core.model.history import HistorySummary
@@ -232,25 +232,25 @@ def _read_back(store: Store, path: str, content: bytes, failed: BaseException | 
         is_current = now == content and _is_current(store, path)
     except SnapscopeError as error:
         raise Unknown(
-            told(
+            message(
                 "It cannot be determined whether {path} was written ({failed}); no file was deleted.",
                 path=path,
                 failed=failed or error,
             ),
             path=store.location,
-            remedy=told("Re-check the table, then resume or undo this run."),
+            remedy=message("Re-check the table, then resume or undo this run."),
         ) from (failed or error)
     if now != content:
         raise Unknown(
-            told("Another writer overwrote {path} right after it was published; no file was deleted.", path=path),
+            message("Another writer overwrote {path} right after it was published; no file was deleted.", path=path),
             path=store.location,
-            remedy=told("Re-check the table, then resume or undo this run."),
+            remedy=message("Re-check the table, then resume or undo this run."),
         )
     if not is_current:
         raise Unknown(
-            told("Another writer published the version of {path} at the same time; no file was deleted.", path=path),
+            message("Another writer published the version of {path} at the same time; no file was deleted.", path=path),
             path=store.location,
-            remedy=told("Re-check the table, then resume or undo this run."),
+            remedy=message("Re-check the table, then resume or undo this run."),
         )
 
 

@@ -18,7 +18,7 @@ from core.formats.iceberg.file_paths import ABSOLUTE
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.references import canonical, reference, references
 from core.formats.iceberg.retention import PREVIOUS_MAX, number, trimmed
-from core.messages import told
+from core.messages import message
 from core.model.actions import Change, CreateBranch, CreateTag, ReplaceBranch, ReplaceTag
 from core.model.effects import SwapMetadata
 from core.model.plan import Plan
@@ -26,7 +26,7 @@ from core.model.references import MAIN, Heads
 
 STATISTICS = ("statistics", "partition-statistics")
 _PARTS = ("snapshot-log", *STATISTICS)
-AGAIN = told("Make a new plan.")
+AGAIN = message("Make a new plan.")
 
 
 def edit_of(plan: Plan, heads: Heads) -> SwapMetadata:
@@ -64,14 +64,14 @@ def check(heads: Heads, edit: SwapMetadata) -> None:
     for path, content in edit.removes:
         if heads.references.get(path) != content:
             raise Conflict(
-                told("{path} was deleted or rewritten in the meantime; nothing was changed.", path=path),
+                message("{path} was deleted or rewritten in the meantime; nothing was changed.", path=path),
                 path=path,
                 remedy=AGAIN,
             )
     for path in dict(edit.sets).keys() - dict(edit.removes).keys():
         if path in heads.references and part(path)[0] not in _PARTS:
             raise Conflict(
-                told("Another writer has created {path} in the meantime; nothing was changed.", path=path),
+                message("Another writer has created {path} in the meantime; nothing was changed.", path=path),
                 path=path,
                 remedy=AGAIN,
             )
@@ -155,7 +155,7 @@ def taken_back(found: Metadata, heads: Mapping[str, bytes], edit: SwapMetadata) 
             continue
         if now != after.get(path):
             raise Invalid(
-                told(
+                message(
                     (
                         "This run cannot be undone exactly: another writer has changed {path} since. Nothing was "
                         "changed."

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from core.errors import ErrorCode, SnapscopeError, Unsupported
 from core.installation import extra_command
-from core.messages import told
+from core.messages import message
 from core.settings_file import NamedCatalog
 
 TIMEOUT_S = 20.0
@@ -67,7 +67,7 @@ def rows(server: DatabaseServer, catalog: NamedCatalog, statement: str, values: 
             server=server.title,
             error=error,
             path=catalog.location,
-            remedy=told("Install it: {command}", command=extra_command(server.extra)),
+            remedy=message("Install it: {command}", command=extra_command(server.extra)),
             code=ErrorCode.EXTRA_MISSING,
         ) from error
     except SnapscopeError:
@@ -101,7 +101,7 @@ def _address(server: DatabaseServer, catalog: NamedCatalog) -> Options:
             mode=server.mode,
             modes=", ".join(filter(None, server.modes)),
             path=catalog.text("uri"),
-            remedy=told("Write it without other options, and the user and the password under keys of their own."),
+            remedy=message("Write it without other options, and the user and the password under keys of their own."),
         )
     who = {"user": catalog.text("user"), "password": catalog.text("password")}
     return {"host": parts.hostname, "port": port or server.port, "database": database, **server.modes[mode](), **who}

@@ -13,7 +13,7 @@ from core.formats.paimon.catalogs import hive, jdbc, lent, owners, rest
 from core.formats.paimon.locations import SCHEME, parts, url
 from core.formats.paimon.write import catalog_lock
 from core.formats.table_format import Listing, TableRef
-from core.messages import told
+from core.messages import message
 from core.model.codes import Fault
 from core.model.references import Problem
 from core.settings_file import NamedCatalog
@@ -30,7 +30,7 @@ def named(name: str) -> NamedCatalog:
             "The settings file has no catalog {name!r}.",
             name=name,
             path=found.path,
-            remedy=told("Catalogs there: {known}.", known=", ".join(found.catalogs) or told("none")),
+            remedy=message("Catalogs there: {known}.", known=", ".join(found.catalogs) or message("none")),
         )
     return found.catalogs[name]
 
@@ -112,9 +112,9 @@ def _in_metastore(catalog: NamedCatalog, entry: hive.HiveTable) -> tuple[Store, 
 def missing(location: str) -> NotFound:
     catalog, database, _ = parts(location)
     if not database:
-        remedy = told("Add the table: {scheme}{catalog}/DATABASE/TABLE.", scheme=SCHEME, catalog=catalog)
+        remedy = message("Add the table: {scheme}{catalog}/DATABASE/TABLE.", scheme=SCHEME, catalog=catalog)
     else:
-        remedy = told("`snapscope tables {place}` lists the tables.", place=url(catalog))
+        remedy = message("`snapscope tables {place}` lists the tables.", place=url(catalog))
     return NotFound(
         "There is no table at {location}.", location=location, path=location, remedy=remedy, code=ErrorCode.NO_TABLE
     )
@@ -132,7 +132,9 @@ def _of_all() -> Listing:
                     database = f"{catalog.name}.{each.database}"
                     tables.append(TableRef(database, each.name, each.location, each.format))
         except SnapscopeError as error:
-            problems.append(Problem(catalog.name, told("a catalog that answers"), error.message, code=Fault.UNLISTED))
+            problems.append(
+                Problem(catalog.name, message("a catalog that answers"), error.message, code=Fault.UNLISTED)
+            )
     return Listing(SCHEME, tuple(tables), tuple(problems))
 
 
@@ -150,7 +152,7 @@ def _of_server(catalog: NamedCatalog, only: str) -> Iterator[TableRef | Problem]
         except SnapscopeError as error:
             if only:
                 raise
-            yield Problem(database, told("a database that can be listed"), error.message, code=Fault.UNLISTED)
+            yield Problem(database, message("a database that can be listed"), error.message, code=Fault.UNLISTED)
             continue
         for name in names:
             yield TableRef(database, name, url(catalog.name, database, name), PAIMON.format)
@@ -163,7 +165,7 @@ def _of_metastore(catalog: NamedCatalog, only: str) -> Iterator[TableRef | Probl
         except SnapscopeError as error:
             if only:
                 raise
-            yield Problem(database, told("a database that can be listed"), error.message, code=Fault.UNLISTED)
+            yield Problem(database, message("a database that can be listed"), error.message, code=Fault.UNLISTED)
             continue
         for each in tables:
             yield TableRef(each.database, each.name, url(catalog.name, each.database, each.name), PAIMON.format)
@@ -177,5 +179,5 @@ def _of_database(catalog: NamedCatalog, only: str) -> Iterator[TableRef | Proble
             try:
                 yield TableRef(database, name, jdbc.location(catalog, database, name), PAIMON.format)
             except SnapscopeError as error:
-                expected = told("a name that a directory can have")
+                expected = message("a name that a directory can have")
                 yield Problem(f"{database}.{name}", expected, error.message, code=Fault.UNLISTED)

@@ -25,7 +25,7 @@ from core.credentials import masked
 from core.errors import Conflict, Corrupt, ErrorCode, NotFound, Unsupported
 from core.formats import catalog_answers
 from core.installation import extra_command
-from core.messages import told
+from core.messages import message
 from core.paths import user_name
 from core.settings_file import NamedCatalog
 from core.urls import is_object_store
@@ -38,7 +38,7 @@ MOST_BYTES = 64 << 20  # of one text or one list of an answer
 _BATCH = 300  # tables of one request
 _FORMAT = "org.apache.paimon.hive.mapred.PaimonInputFormat"
 _LOCATION = "paimon_location"  # `location-in-properties`
-_CHECK = told("Check its uri in the settings file, and the connection.")
+_CHECK = message("Check its uri in the settings file, and the connection.")
 T = TypeVar("T")
 
 # Its errors are raised too. Without a handler, Python would print them where a program has set up no logging.
@@ -189,7 +189,7 @@ def _answer(catalog: NamedCatalog, ask: Callable[[Any], T], silent_s: float) -> 
             "Snapscope asks a Hive Metastore through pyiceberg's client, which is missing: {error}.",
             error=error,
             path=catalog.location,
-            remedy=told("Install it: {command}", command=extra_command("iceberg")),
+            remedy=message("Install it: {command}", command=extra_command("iceberg")),
             code=ErrorCode.EXTRA_MISSING,
         ) from error
     failed: Exception | None = None

@@ -22,7 +22,7 @@ from core.credentials import masked
 from core.errors import Corrupt, NotFound, Unsupported
 from core.formats import catalog_answers
 from core.formats.paimon.catalogs import database_servers
-from core.messages import told
+from core.messages import message
 from core.settings_file import NamedCatalog
 from core.storage.store import Store
 from core.urls import is_object_store, may_be_below
@@ -73,7 +73,7 @@ def why_not_here(store: Store) -> str | None:
         root = Store(base).location if is_local else base
         is_locked = catalog.options.get(_LOCKED, is_object_store(base))
         if is_locked and may_be_below(store.location, root):
-            return told(
+            return message(
                 "Writers of the catalog {name} take its lock (lock.enabled), which Snapscope does not take.",
                 name=catalog.name,
             )
@@ -114,7 +114,7 @@ def _opened(catalog: NamedCatalog) -> Iterator[sqlite3.Connection]:
             "jdbc:postgresql://HOST:PORT/DATABASE or jdbc:mysql://HOST:PORT/DATABASE.",
             name=catalog.name,
             path=uri,
-            remedy=told("Open its warehouse without the catalog: {location}.", location=warehouse(catalog)),
+            remedy=message("Open its warehouse without the catalog: {location}.", location=warehouse(catalog)),
         )
     try:
         with open(found[1], "rb"):

@@ -15,7 +15,7 @@ from core import settings_file
 from core.credentials import conceal
 from core.errors import Unsupported
 from core.formats.paimon.catalogs import rest
-from core.messages import told
+from core.messages import message
 from core.settings_file import NamedCatalog
 from core.storage import lent_credentials, location_options
 from core.storage.lent_credentials import Lent
@@ -61,7 +61,7 @@ def _options(catalog: NamedCatalog, client: rest.Client, database: str, name: st
             name=catalog.name,
             location=path,
             path=path,
-            remedy=told("Write data-token-enabled = false for this catalog, and give the store's own credentials."),
+            remedy=message("Write data-token-enabled = false for this catalog, and give the store's own credentials."),
         )
     return {**{key: each for key, each in base.items() if key not in _WHO}, **said}, until_ms
 

@@ -21,7 +21,7 @@ from core import settings_file, urls
 from core.errors import NotFound, SnapscopeError
 from core.formats.paimon.catalogs import hive, rest
 from core.formats.paimon.locations import url
-from core.messages import told
+from core.messages import message
 from core.settings_file import NamedCatalog
 from core.storage.store import Store
 from core.storage.time_limits import Silent, Waiting, begin, call_s, calling
@@ -59,7 +59,7 @@ def why_not_here(store: Store, *, anew: bool) -> str | None:
     waits for each."""
     settings = settings_file.current()
     if settings.unread is not None:
-        return told(
+        return message(
             "It cannot be determined whether a catalog of Spark's settings commits to this table: {why}",
             why=settings.unread,
         )
@@ -87,14 +87,14 @@ def why_not_here(store: Store, *, anew: bool) -> str | None:
 
 def _late(asked: _Asked) -> str:
     if asked.answer.given_up:
-        return told("It has not answered within {seconds:g} s.", seconds=asked.answer.seconds)
-    return told("It has not answered within {seconds:g} s; it is asked again before a change.", seconds=PREVIEW_S)
+        return message("It has not answered within {seconds:g} s.", seconds=asked.answer.seconds)
+    return message("It has not answered within {seconds:g} s; it is asked again before a change.", seconds=PREVIEW_S)
 
 
 def _commits_there(catalog: NamedCatalog, own: str) -> str:
     if catalog.type == rest.TYPE:
-        return f"{rest.why_not_here(catalog.name)} {told('Its name there is {own}.', own=own)}"
-    return told(
+        return f"{rest.why_not_here(catalog.name)} {message('Its name there is {own}.', own=own)}"
+    return message(
         "Writers of this table take the lock of the catalog {name}. Open it as {own}.", name=catalog.name, own=own
     )
 
@@ -141,7 +141,7 @@ def _first_owner(asked: Sequence[_Asked], anew: bool) -> tuple[NamedCatalog, str
 
 
 def _undetermined(name: str, why: str) -> str:
-    return told(
+    return message(
         "It cannot be determined whether commits to this table go through the catalog {name}: {why} "
         "If they do not, remove that catalog from the settings file, or from Spark's settings.",
         name=name,

@@ -23,7 +23,7 @@ from urllib.parse import quote, urlencode
 from core.credentials import masked
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.formats import catalog_answers
-from core.messages import told
+from core.messages import message
 from core.settings_file import NamedCatalog
 from core.storage import time_limits
 from core.units import is_true
@@ -38,7 +38,7 @@ _MORE_S = 1.0
 _MOST_SAID = 300  # characters of a server's message
 _HEADER = "header."
 _LENDS, _DATA_TOKEN = "data-token-enabled", "data-token.enabled"
-_CHECK = told("Check its uri, warehouse and token in the settings file, and the connection.")
+_CHECK = message("Check its uri, warehouse and token in the settings file, and the connection.")
 
 
 class Client:
@@ -80,7 +80,7 @@ class Client:
         found = self._get(where)
         path, schema = found.get("path"), found.get("schemaId")
         if not isinstance(path, str) or not path or type(schema) is not int:
-            raise self._odd(where, told("a table with its path and schemaId"))
+            raise self._odd(where, message("a table with its path and schemaId"))
         return path, schema
 
     @property
@@ -94,7 +94,7 @@ class Client:
         found = self._get(where)
         until = found.get("expiresAtMillis")
         if not isinstance(found.get("token"), dict) or type(until) is not int:
-            raise self._odd(where, told("a token with its expiresAtMillis"))
+            raise self._odd(where, message("a token with its expiresAtMillis"))
         return _texts(found, "token"), until
 
     def paths(self, database: str) -> list[tuple[str, str]]:
@@ -104,14 +104,14 @@ class Client:
         for each in self._pages(where, "tableDetails"):
             name, path = (each.get("name"), each.get("path")) if isinstance(each, dict) else (None, None)
             if not isinstance(name, str) or not isinstance(path, str):
-                raise self._odd(where, told("tables with their names and paths"))
+                raise self._odd(where, message("tables with their names and paths"))
             found.append((name, path))
         return found
 
     def _names(self, where: str, key: str) -> Iterator[str]:
         for each in self._pages(where, key):
             if not isinstance(each, str):
-                raise self._odd(where, told("a list of names"))
+                raise self._odd(where, message("a list of names"))
             yield each
 
     def _pages(self, where: str, key: str) -> Iterator[Any]:
@@ -120,15 +120,15 @@ class Client:
             found = self._get(where, {"pageToken": page} if page else {})
             some = found.get(key) or []
             if not isinstance(some, list):
-                raise self._odd(where, told("a list of names"))
+                raise self._odd(where, message("a list of names"))
             yield from some
             page = found.get("nextPageToken") or ""
             if not page:
                 return
             if not isinstance(page, str) or page in seen:
-                raise self._odd(where, told("another page of names"))
+                raise self._odd(where, message("another page of names"))
             seen.add(page)
-        raise self._odd(where, told("an end of the pages"))
+        raise self._odd(where, message("an end of the pages"))
 
     def _get(self, where: str, parameters: Mapping[str, str] | None = None) -> Mapping[str, Any]:
         url = f"{self._uri}{where}" + (f"?{urlencode(parameters)}" if parameters else "")
@@ -141,7 +141,7 @@ class Client:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
-            raise self._odd(where, told("a JSON object"))
+            raise self._odd(where, message("a JSON object"))
         return found
 
     def _content(self, request: urllib.request.Request, url: str) -> bytes:
@@ -211,7 +211,7 @@ def _within(answer: HTTPResponse, seconds: float, most: int) -> bytes:
 
 
 def why_not_here(catalog: str) -> str:
-    return told("Commits to this table go through the catalog {name}, which Snapscope only reads.", name=catalog)
+    return message("Commits to this table go through the catalog {name}, which Snapscope only reads.", name=catalog)
 
 
 def _texts(found: Mapping[str, Any], key: str) -> dict[str, str]:

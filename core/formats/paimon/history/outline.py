@@ -22,7 +22,7 @@ from core.formats.paimon.history.file_index import PaimonIndexed
 from core.formats.paimon.manifests import ADD, INDEX, PaimonManifests
 from core.formats.paimon.read.metadata_files import Named, Names, named, unreadable
 from core.formats.paimon.read.problems import unknown_sources, unread
-from core.messages import told
+from core.messages import message
 from core.model.codes import Fault
 from core.model.intervals import Intervals, Ints, Mask, from_pairs
 from core.model.references import Heads, Holder, HolderKind, ObjectKind, Problem
@@ -30,7 +30,7 @@ from core.storage.decoded_files import expand
 from core.storage.store import Store
 
 _NOTHING: Ints = np.zeros(0, dtype=np.int64)
-_NO_FILE = told("no file")
+_NO_FILE = message("no file")
 
 Pairs = tuple[Ints, Ints]
 
@@ -67,8 +67,10 @@ class PaimonOutline:
             if said is None or holder.kind is HolderKind.CHANGELOG or position in found:
                 continue
             if rows[position] < said:
-                expected = told("manifests with {said:,} rows (totalRecordCount)", said=said)
-                remedy = told("A manifest or manifest list lost entries; restore it, or delete this snapshot or tag.")
+                expected = message("manifests with {said:,} rows (totalRecordCount)", said=said)
+                remedy = message(
+                    "A manifest or manifest list lost entries; restore it, or delete this snapshot or tag."
+                )
                 lost = Problem(holder.path, expected, f"{rows[position]:,}", remedy, Fault.ROWS_LOST)
                 found[position] = (lost,)
         return dataclasses.replace(self, incomplete=dict(sorted(found.items())))
@@ -173,9 +175,9 @@ class PaimonLists:
             self.warnings.append(
                 Problem(
                     f"{layout.MANIFEST}/{name}",
-                    told("the changelog of snapshot {point}", point=holder.point),
+                    message("the changelog of snapshot {point}", point=holder.point),
                     _NO_FILE,
-                    told("It was deleted when the snapshot first expired: only streaming reads of it fail."),
+                    message("It was deleted when the snapshot first expired: only streaming reads of it fail."),
                     Fault.CHANGELOG_MISSING,
                 )
             )
@@ -190,14 +192,16 @@ class PaimonLists:
             names = source.names
             for position, number in zip(source.position, source.name, strict=True):
                 if names[number] in errors:
-                    self._incomplete(position, names[number], errors[names[number]], told("a readable manifest list"))
+                    self._incomplete(
+                        position, names[number], errors[names[number]], message("a readable manifest list")
+                    )
 
     def _blame_sizes(self, sizes: Sequence[tuple[int, str, int]], listed: Mapping[str, int]) -> None:
         """Compare list sizes: a list that lost whole blocks is readable, and its row counts may match by chance."""
         for position, name, size in sizes:
             if name in listed and self.sizes.get(name, size) != size:
                 found = SnapscopeError("{sizes:,} bytes", sizes=self.sizes[name])
-                self._incomplete(position, name, found, told("a manifest list of {size:,} bytes", size=size))
+                self._incomplete(position, name, found, message("a manifest list of {size:,} bytes", size=size))
 
     def _blame_manifests(
         self, errors: Mapping[str, SnapscopeError], names: Sequence[str], *sources: tuple[Ints, Ints]
@@ -208,7 +212,7 @@ class PaimonLists:
             bad = np.isin(numbers, [number for number, name in enumerate(names) if name in errors])
             for position, number in zip(positions[bad], numbers[bad], strict=True):
                 name = names[number]
-                self._incomplete(int(position), name, errors[name], told("a readable manifest"))
+                self._incomplete(int(position), name, errors[name], message("a readable manifest"))
 
     def _incomplete(self, position: int, name: str, error: SnapscopeError, expected: str) -> None:
         self._add(position, unread(name, error, expected))
@@ -248,9 +252,9 @@ class PaimonLists:
                 if not there[number]:
                     problem = Problem(
                         f"{directory}/{names[number]}",
-                        told("a statistics file"),
+                        message("a statistics file"),
                         _NO_FILE,
-                        told("Run ANALYZE again."),
+                        message("Run ANALYZE again."),
                         Fault.STATISTICS_MISSING,
                     )
                     self.incomplete.setdefault(int(position), []).append(problem)
@@ -264,7 +268,7 @@ class PaimonLists:
         )
         for place, own in zip(indexes.position, indexes.name, strict=True):
             if names[own] in loaded.errors:
-                self._incomplete(place, names[own], loaded.errors[names[own]], told("a readable index manifest"))
+                self._incomplete(place, names[own], loaded.errors[names[own]], message("a readable index manifest"))
         self._hold_names(names, indexes.pairs, ObjectKind.MANIFEST, layout.MANIFEST, self.sizes)
         position, local = self._located(indexes.pairs)
         index, row = loaded.expand(local)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.errors import Corrupt, Invalid, Unsupported
-from core.messages import Reason, told
+from core.messages import Reason, message
 from core.model import codes
 from core.model.references import Line, Snapshot, Tag
 from core.units import duration, is_true, parse_duration_ms, wall_clock
@@ -372,7 +372,7 @@ def _duration(options: Mapping[str, str], key: str) -> int | None:
         return None if key not in options else parse_duration_ms(options[key])
     except Invalid as error:
         raise Invalid(
-            told("The table option {key} cannot be parsed: {message}", key=key, message=error.message),
+            message("The table option {key} cannot be parsed: {message}", key=key, message=error.message),
             remedy=error.remedy,
         ) from None
 

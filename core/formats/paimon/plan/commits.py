@@ -19,7 +19,7 @@ from core.formats.paimon import layout, partitions
 from core.formats.paimon.write import commit_base, documents, full_compaction, small_files
 from core.formats.paimon.write.manifest_encoding import Record
 from core.formats.paimon.write.publish import Head
-from core.messages import Reason, counted, listed, told
+from core.messages import Reason, counted, listed, message
 from core.model import codes
 from core.model.actions import Analyze, Compact, DropPartitions, OfCommits, Truncate
 from core.model.effects import CommitSnapshot
@@ -109,7 +109,7 @@ def named(schema: Schema, texts: Sequence[str]) -> Sequence[Mapping[str, Any]]:
                 raise Invalid(
                     "not a valid partition: {text!r}; the keys are {partition_keys}.",
                     text=text,
-                    partition_keys=", ".join(schema.partition_keys) or told("none"),
+                    partition_keys=", ".join(schema.partition_keys) or message("none"),
                     remedy="Write it as key=value,key=value.",
                 )
         if len({key.strip() for key, _, _ in pairs}) < len(pairs):
@@ -191,8 +191,8 @@ def _table(schema: Schema, ended: Sequence[Record]) -> pa.Table:
 
 def _having(point: str, count: int, all_of: int) -> str:
     if count == all_of:
-        return told("{point} (all)", point=point)
-    return told("{point} ({count:,})", point=point, count=count)
+        return message("{point} (all)", point=point)
+    return message("{point} ({count:,})", point=point, count=count)
 
 
 def _notes(history: History, line: Line, change: OfCommits, paths: Sequence[str]) -> list[Reason]:

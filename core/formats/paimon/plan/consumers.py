@@ -9,7 +9,7 @@ from core.errors import ErrorCode, Invalid
 from core.formats.paimon import layout
 from core.formats.paimon.plan.drafts import Draft
 from core.formats.paimon.write import documents
-from core.messages import told
+from core.messages import message
 from core.model import codes
 from core.model.actions import ClearConsumers, ResetConsumer
 from core.model.ref_names import refuse_name
@@ -23,7 +23,9 @@ def reset(heads: Heads, line: Line, change: ResetConsumer, draft: Draft) -> None
     if change.next_snapshot is None:
         if path not in heads.references:
             raise Invalid(
-                "There is no consumer {name!r}.", name=change.name, remedy=told("Consumers: {line}.", line=_named(line))
+                "There is no consumer {name!r}.",
+                name=change.name,
+                remedy=message("Consumers: {line}.", line=_named(line)),
             )
         draft.removes(path, codes.NAMED_TO_DELETE())
         return
@@ -61,7 +63,7 @@ def clear(heads: Heads, line: Line, change: ClearConsumers, draft: Draft) -> Non
         raise Invalid(
             "No consumer has a matching name; there is nothing to do.",
             code=ErrorCode.NOTHING_TO_DO,
-            remedy=told("Consumers: {line}.", line=_named(line)),
+            remedy=message("Consumers: {line}.", line=_named(line)),
         )
 
 

@@ -17,7 +17,7 @@ from core.formats.paimon.file_paths import changelog_path, identities
 from core.formats.paimon.manifests import ADD, ENTRY, INDEX, LIST, SOURCE_COMPACT, PaimonManifests
 from core.formats.paimon.plan.expiry import requested_policy
 from core.formats.paimon.retention import keeps_changelogs
-from core.messages import told
+from core.messages import message
 from core.model.actions import Change, DeleteTags, Expire
 from core.model.references import MAIN, Heads, Line, Snapshot, Tag
 from core.storage.size_limits import HINT
@@ -53,7 +53,7 @@ def would_delete(store: Store, heads: Heads, manifests: PaimonManifests, change:
     engine = _Engine(store, heads, line, manifests)
     try:
         if broken := next((each for each in line.unreadable if each.kind == layout.TAG), None):
-            raise _Fails(told("it cannot read tag {name}", name=broken.name))
+            raise _Fails(message("it cannot read tag {name}", name=broken.name))
         if isinstance(change, Expire):
             (engine.expire_changelogs if change.changelogs_only else engine.expire)(change, now_ms)
             names: Sequence[str] = change.drop_tags  # the caller names those whose retention has ended
@@ -126,7 +126,7 @@ class _Engine:
         if hint is None or hint <= 0 or hint + 1 in self._snapshots:
             return max(self._snapshots)
         if hint not in self._snapshots:
-            raise _Fails(told("its LATEST hint refers to snapshot {id}, which does not exist", id=hint))
+            raise _Fails(message("its LATEST hint refers to snapshot {id}, which does not exist", id=hint))
         return hint
 
     def _hint(self, name: str, kind: str = layout.SNAPSHOT) -> int | None:
@@ -203,12 +203,12 @@ class _Engine:
         if high <= first:
             return
         if high not in kept:
-            raise _Fails(told("it needs changelog {id}, which does not exist", id=high))
+            raise _Fails(message("it needs changelog {id}, which does not exist", id=high))
         keep = self._metadata([*self._overlapping(first, high), kept[high], self._snapshots[self._earliest()]])
         self._prefetch((kept[each] for each in range(first, high) if each in kept), ("delta", "changelog"))
         for number in range(first, high):
             if number not in kept:
-                raise _Fails(told("it needs changelog {id}, which does not exist", id=number))
+                raise _Fails(message("it needs changelog {id}, which does not exist", id=number))
             self._delete_changelog(kept[number], keep)
 
     def _delete_changelog(self, changelog: Snapshot, keep: set[str]) -> None:
@@ -240,7 +240,7 @@ class _Engine:
         if self._snapshots:
             bounds.append(self._snapshots[self._earliest()])
         elif bounds:
-            raise _Fails(told("it throws after it has deleted the tag file: a later tag is left, but no snapshot"))
+            raise _Fails(message("it throws after it has deleted the tag file: a later tag is left, but no snapshot"))
         else:
             return
         right = min(bounds, key=lambda each: each.id)

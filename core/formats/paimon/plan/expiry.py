@@ -15,7 +15,7 @@ from core.formats import orphan_files
 from core.formats.paimon import layout, retention
 from core.formats.paimon.retention import Policy, Retained, SnapshotVerdicts, keeps_changelogs
 from core.formats.paimon.time_travel import resolve
-from core.messages import Reason, told
+from core.messages import Reason, message
 from core.model import codes
 from core.model.actions import (
     Change,
@@ -222,7 +222,11 @@ def _judge(
 
 
 def _source_words(change: ReplaceTag) -> str:
-    return told("the newest snapshot") if change.snapshot_id is None else told("snapshot {id}", id=change.snapshot_id)
+    return (
+        message("the newest snapshot")
+        if change.snapshot_id is None
+        else message("snapshot {id}", id=change.snapshot_id)
+    )
 
 
 def _drop_tags(

@@ -15,7 +15,7 @@ from core.formats.paimon import layout
 from core.formats.paimon.plan import automatic_tags, effects
 from core.formats.paimon.time_travel import resolve
 from core.formats.paimon.write import documents
-from core.messages import Reason, counted, told
+from core.messages import Reason, counted, message
 from core.model import codes
 from core.model.actions import Rollback
 from core.model.effects import CommitSnapshot
@@ -106,7 +106,7 @@ def elsewhere(line: Line, point: str, found: AsOf) -> list[Reason]:
         notes.append(codes.ENGINE_SEARCH(said=found.engine_note))
     if kind == "watermark":
         fitting = [each.id for each in line.snapshots if each.watermark is not None and each.watermark <= int(value)]
-        theirs = told("moves to {id}", id=max(fitting)) if fitting else told("finds no snapshot")
+        theirs = message("moves to {id}", id=max(fitting)) if fitting else message("finds no snapshot")
         if max(fitting, default=None) != found.snapshot.id:
             notes.append(
                 codes.WATERMARK_ELSEWHERE(

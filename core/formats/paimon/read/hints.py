@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from core import urls
 from core.errors import SnapscopeError
 from core.formats.paimon import layout
-from core.messages import told
+from core.messages import message
 from core.model.codes import Fault
 from core.model.references import Problem
 from core.storage.file_systems import DirectoryEntry
@@ -26,36 +26,36 @@ def number(content: bytes | SnapscopeError) -> str | None:
 
 def problems(branch: str, ids: Sequence[int], contents: Mapping[str, bytes | SnapscopeError]) -> list[Problem]:
     """Return hints that differ from the listing, and what an engine does because of them."""
-    listed = told("Harmless: engines list the directory instead.")
+    listed = message("Harmless: engines list the directory instead.")
     found: list[Problem] = []
     for name, true in ((layout.EARLIEST, min(ids, default=None)), (layout.LATEST, max(ids, default=None))):
         path = layout.hint(branch, name)
-        expected = told("the id {id}", id=true)
+        expected = message("the id {id}", id=true)
         content, text = contents[path], number(contents[path])
         if isinstance(content, SnapscopeError):
             if content.kind != "NotFound":
-                unused = told("Snapscope listed the directory instead.")
-                found.append(Problem(path, told("a readable hint"), content.message, unused, Fault.HINT))
+                unused = message("Snapscope listed the directory instead.")
+                found.append(Problem(path, message("a readable hint"), content.message, unused, Fault.HINT))
             elif name == layout.LATEST and true is not None:
-                found.append(Problem(path, expected, told("no file"), listed, Fault.HINT))
+                found.append(Problem(path, expected, message("no file"), listed, Fault.HINT))
         elif text is None:
             found.append(Problem(path, expected, f"{content.decode('utf-8', 'replace')[:40]!r}", listed, Fault.HINT))
         elif int(text) != true:
             effect = _hint_effect(name, int(text), true, ids)
-            found.append(Problem(path, expected, told("the id {id}", id=text), effect, Fault.HINT, (int(text),)))
+            found.append(Problem(path, expected, message("the id {id}", id=text), effect, Fault.HINT, (int(text),)))
     return found
 
 
 def _hint_effect(name: str, said: int, true: int | None, ids: Sequence[int]) -> str:
     if name == layout.LATEST and true is not None and 0 < said < true and said + 1 not in ids:
-        return told("Paimon trusts this hint, because the next id is missing, and does not see the newer snapshots.")
+        return message("Paimon trusts this hint, because the next id is missing, and does not see the newer snapshots.")
     if true is None or (name == layout.LATEST and said > true):
-        return told("Paimon fails to read or commit until this hint is corrected; Snapscope lists the directory.")
+        return message("Paimon fails to read or commit until this hint is corrected; Snapscope lists the directory.")
     if name == layout.EARLIEST and said > true:
-        return told(
+        return message(
             "Paimon does not see the older snapshots and may delete files they need; Snapscope lists the directory."
         )
-    return told("Harmless: engines list the directory when the hint is stale.")
+    return message("Harmless: engines list the directory when the hint is stale.")
 
 
 def left_out(ids: Sequence[int], end: int | None = None) -> list[int]:
@@ -74,9 +74,11 @@ def gaps(branch: str, ids: Sequence[int]) -> list[Problem]:
     return [
         Problem(
             f"{layout.branch_dir(branch)}{layout.SNAPSHOT}/",
-            told("snapshot {id}", id=first) if first == last else told("snapshots {id} to {last}", id=first, last=last),
-            told("no file"),
-            told(
+            message("snapshot {id}", id=first)
+            if first == last
+            else message("snapshots {id} to {last}", id=first, last=last),
+            message("no file"),
+            message(
                 "Snapshot ids have a gap: Paimon's time travel fails across it, and its expiry may "
                 "delete files that are still needed."
             ),
@@ -88,6 +90,6 @@ def gaps(branch: str, ids: Sequence[int]) -> list[Problem]:
 
 
 def stray(directory: str, entry: DirectoryEntry, expected: str) -> Problem:
-    found = told("a directory" if entry.is_dir else "another file")
-    remedy = told("Snapscope ignores it and never deletes it.")
+    found = message("a directory" if entry.is_dir else "another file")
+    remedy = message("Snapscope ignores it and never deletes it.")
     return Problem(urls.shown(f"{directory}/{entry.name}"), expected, found, remedy, Fault.STRAY)

@@ -10,7 +10,7 @@ from core.errors import SnapscopeError, Unsupported
 from core.formats.paimon import layout
 from core.formats.paimon.manifests import SOURCE_APPEND, SOURCES
 from core.formats.paimon.ways_out import NEWER
-from core.messages import clause, told
+from core.messages import clause, message
 from core.model.codes import Fault
 from core.model.intervals import Ints
 from core.model.ref_names import KINDS
@@ -18,9 +18,9 @@ from core.model.references import Holder, HolderKind, Problem
 from core.storage.decoded_files import Loaded
 
 _WAY_OUT = {
-    layout.TAG: told("rename it (rename-tag) or delete it (delete-tag)"),
-    layout.BRANCH: told("rename it (rename-branch) or delete it (delete-branch)"),
-    layout.CONSUMER: told("delete it (reset-consumer)"),
+    layout.TAG: message("rename it (rename-tag) or delete it (delete-tag)"),
+    layout.BRANCH: message("rename it (rename-branch) or delete it (delete-branch)"),
+    layout.CONSUMER: message("delete it (reset-consumer)"),
 }
 
 
@@ -29,7 +29,7 @@ def unread(name: str, error: SnapscopeError, expected: str) -> Problem:
     if isinstance(error, Unsupported):
         remedy, code = error.remedy or NEWER, Fault.UNSUPPORTED
     else:
-        remedy = error.remedy or told("Restore the file, or delete the snapshots and tags that need it.")
+        remedy = error.remedy or message("Restore the file, or delete the snapshots and tags that need it.")
         code = Fault.UNREADABLE
     return Problem(f"{layout.MANIFEST}/{name}", expected, clause(error.message), remedy, code)
 
@@ -37,10 +37,10 @@ def unread(name: str, error: SnapscopeError, expected: str) -> Problem:
 def unread_reference(kind: str, path: str, error: SnapscopeError, *, is_read: bool) -> Problem:
     """A snapshot, tag, schema, changelog or consumer that could not be read, or only as bytes if `is_read`."""
     code = Fault.UNSUPPORTED if isinstance(error, Unsupported) else Fault.UNREADABLE
-    remedy = error.remedy or told(
+    remedy = error.remedy or message(
         "Restore the file, or delete this snapshot or tag by name." if is_read else "Restore the file."
     )
-    return Problem(path, told("a readable {kind} file", kind=kind), clause(error.message), remedy, code)
+    return Problem(path, message("a readable {kind} file", kind=kind), clause(error.message), remedy, code)
 
 
 def unlistable(branch: str, names: Mapping[str, Iterable[str]]) -> list[Problem]:
@@ -56,9 +56,9 @@ def unlistable(branch: str, names: Mapping[str, Iterable[str]]) -> list[Problem]
             found.append(
                 Problem(
                     path,
-                    told("a {kind} name without a colon", kind=KINDS[kind]),
+                    message("a {kind} name without a colon", kind=KINDS[kind]),
                     f"{name!r}",
-                    told(
+                    message(
                         "Paimon can list no {kind} and expire no snapshot while it exists: {command}.",
                         kind=KINDS[kind],
                         command=_WAY_OUT[kind],
@@ -87,7 +87,7 @@ def unknown_sources(
     """
     if not found:
         return
-    expected = told("a _FILE_SOURCE of {known}", known=" or ".join(map(str, SOURCES)))
+    expected = message("a _FILE_SOURCE of {known}", known=" or ".join(map(str, SOURCES)))
     for position, manifest in zip(*(each.tolist() for each in additions), strict=True):
         if manifest in found and holders[position].kind is HolderKind.CHANGELOG:
             path = f"{layout.MANIFEST}/{names[manifest]}"

@@ -21,7 +21,7 @@ from core.formats.paimon.write import catalog_lock, commit_base, documents, mani
 from core.formats.paimon.write.manifest_encoding import NewDataFile, Record
 from core.formats.paimon.write.publish import Head, publish, read_head, read_schema
 from core.formats.table_format import Unknown
-from core.messages import told
+from core.messages import message
 from core.model.references import MAIN, Schema, Snapshot
 from core.storage.store import Store
 from core.units import number, parse_duration_ms
@@ -303,7 +303,7 @@ class _Draft:
                 schema_evolution.origins(schema, head.schema)
         except Unsupported as error:
             raise Conflict(
-                told(
+                message(
                     ("The schema has changed since the rows were written, and they no longer match it: {message}"),
                     message=error.message,
                 ),

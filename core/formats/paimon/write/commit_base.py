@@ -14,7 +14,7 @@ from core.formats.paimon import binary_row, layout, references
 from core.formats.paimon.write import catalog_lock, documents, manifest_encoding
 from core.formats.paimon.write.manifest_encoding import Record
 from core.formats.paimon.write.publish import Head, snapshot_ids
-from core.messages import told
+from core.messages import message
 from core.model.references import Snapshot
 from core.storage.conditional import HDFS
 from core.storage.size_limits import MANIFEST
@@ -96,7 +96,7 @@ def matcher(head: Head, partitions: Sequence[Mapping[str, Any]]) -> Callable[[by
             raise Invalid(
                 "'{unknown}' is not a partition key of this table; its keys are {keys}.",
                 unknown=unknown[0],
-                keys=", ".join(keys) or told("none"),
+                keys=", ".join(keys) or message("none"),
             )
     types = head.partition_types
     # compare stored values, so that 0.0 and -0.0, or null and "", are different

@@ -17,7 +17,7 @@ from core.errors import Corrupt, Invalid, Unsupported
 from core.formats.paimon.types import PaimonType, RowField, Source, parse, text, to_json
 from core.formats.paimon.write.bucket_hash import HASHED
 from core.formats.paimon.write.harmless_options import is_harmless
-from core.messages import told
+from core.messages import message
 from core.model.references import Schema
 
 VERSION = 3
@@ -64,8 +64,8 @@ def refuse_unwritable(schema: Schema) -> None:
     """Raise `Unsupported`, with the reason, for tables whose rows this writer would not write as their engine does."""
     if schema.primary_keys:
         raise _unsupported(
-            told("Plain rows cannot be written to a table with a primary key; its rows are merged by key."),
-            told("Write to it with core.spark.write.upsert, and compact it with core.spark.write.compact."),
+            message("Plain rows cannot be written to a table with a primary key; its rows are merged by key."),
+            message("Write to it with core.spark.write.upsert, and compact it with core.spark.write.compact."),
         )
     refuse_others(schema, _HONOURED)
 
@@ -75,27 +75,29 @@ def refuse_unwritable_keyed(schema: Schema) -> None:
     said = schema.options
     if not schema.primary_keys:
         raise _unsupported(
-            told("The table has no primary key."), told("Write to it with `append` of core.spark.write.append.")
+            message("The table has no primary key."), message("Write to it with `append` of core.spark.write.append.")
         )
     bucket = said.get("bucket", "-1").strip()
     if not bucket.isdigit() or int(bucket) < 1:
         raise _unsupported(
-            told("The option 'bucket' = '{bucket}' is not supported: only a fixed number of buckets is.", bucket=bucket)
+            message(
+                "The option 'bucket' = '{bucket}' is not supported: only a fixed number of buckets is.", bucket=bucket
+            )
         )
     refuse_others(schema, {**_HONOURED, **_HONOURED_KEYED}, is_known=_is_keyed_option, coarsest=0)
     fields = {field.name: parse(field.type) for field in schema.fields}
     for name in bucket_keys(schema):
         if name not in schema.primary_keys:
             raise _unsupported(
-                told("The option 'bucket-key' contains '{name}', which is not part of the primary key.", name=name)
+                message("The option 'bucket-key' contains '{name}', which is not part of the primary key.", name=name)
             )
     for name in schema.primary_keys:
         if fields[name].root not in HASHED:
             raise _unsupported(
-                told("Key '{name}' of type {fields} cannot be written.", name=name, fields=text(fields[name]))
+                message("Key '{name}' of type {fields} cannot be written.", name=name, fields=text(fields[name]))
             )
     if said.get("merge-engine", "").lower() == "first-row" and said.get("sequence.field"):
-        raise _unsupported(told("The option 'sequence.field' is not supported with the merge engine 'first-row'."))
+        raise _unsupported(message("The option 'sequence.field' is not supported with the merge engine 'first-row'."))
 
 
 def bucket_keys(schema: Schema) -> tuple[str, ...]:
@@ -125,13 +127,13 @@ def refuse_others(
         if name in honoured:
             if value.strip().lower() not in honoured[name] and honoured[name]:
                 raise _unsupported(
-                    told(
+                    message(
                         "Snapscope cannot write to tables with the option '{name}' = '{value}'.", name=name, value=value
                     )
                 )
         elif not is_harmless(name) and not is_known(name):
             raise _unsupported(
-                told(
+                message(
                     "Snapscope does not know the table option '{name}', so it does not write to this table.", name=name
                 )
             )
@@ -141,7 +143,7 @@ def refuse_others(
     for key in schema.partition_keys:
         if types[key].root not in (*_HONOURED_PARTITION_KEYS, "TIMESTAMP"):
             raise _unsupported(
-                told("Partition key '{key}' of type {types} cannot be written.", key=key, types=text(types[key]))
+                message("Partition key '{key}' of type {types} cannot be written.", key=key, types=text(types[key]))
             )
 
 
@@ -151,7 +153,7 @@ def _refuse_type(name: str, of: PaimonType, coarsest: int) -> None:
     known = of.root not in ("TIME", "VARIANT", "BLOB", "VECTOR", "MULTISET")
     if not known or (of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and not coarsest <= (of.size or 0) <= 6):
         raise _unsupported(
-            told(
+            message(
                 "Column '{name}' of type {of} cannot be written: Spark's Parquet files store times in "
                 "microseconds (TIMESTAMP(6)), and cannot store TIME, VARIANT, BLOB, VECTOR or MULTISET.",
                 name=name,
@@ -160,7 +162,7 @@ def _refuse_type(name: str, of: PaimonType, coarsest: int) -> None:
         )
 
 
-def _unsupported(why: str, remedy: str = told("Write to this table with its own engine.")) -> Unsupported:
+def _unsupported(why: str, remedy: str = message("Write to this table with its own engine.")) -> Unsupported:
     return Unsupported(why, remedy=remedy)
 
 

@@ -21,7 +21,7 @@ from core.formats.paimon.write import alter as alters
 from core.formats.paimon.write import documents
 from core.formats.paimon.write.alter import SchemaChange
 from core.formats.table_format import Unknown
-from core.messages import told
+from core.messages import message
 from core.model.ref_names import refuse_name
 from core.model.references import MAIN, Schema, Snapshot
 from core.storage.size_limits import HINT
@@ -56,7 +56,7 @@ def read_head(store: Store, branch: str = MAIN) -> Head:
     """
     number = _latest(store, branch, layout.SCHEMA)
     if number is None:
-        what = told("a table") if branch == MAIN else told("a branch '{branch}'", branch=branch)
+        what = message("a table") if branch == MAIN else message("a branch '{branch}'", branch=branch)
         raise NotFound("There is no schema file, so this is not {what}.", what=what, path=store.location)
     schema = read_schema(store, number, branch)
     for _ in range(ATTEMPTS):
@@ -247,7 +247,7 @@ def _recheck(store: Store, source: str, content: bytes, published: Sequence[str]
         found = None
     if found == content:
         return
-    fate = told("was deleted") if found is None else told("was replaced")
+    fate = message("was deleted") if found is None else message("was replaced")
     error = Conflict(
         "{source} {fate} after it was read; no new reference was left behind.",
         source=source,
@@ -290,19 +290,19 @@ def publish(store: Store, path: str, content: bytes) -> bool:
         found = store.read(path)
     except SnapscopeError as error:
         raise Unknown(
-            told(
+            message(
                 "It cannot be determined whether {path} was published ({failed}); nothing was deleted.",
                 path=path,
                 failed=str(failed or error),
             ),
             path=store.location,
-            remedy=told("Re-check the table before repeating the change."),
+            remedy=message("Re-check the table before repeating the change."),
         ) from (failed or error)
     if found == content:
         return True
     if failed is None:
         raise Conflict(
-            told("Another writer replaced {path} right after it was published.", path=path), path=store.location
+            message("Another writer replaced {path} right after it was published.", path=path), path=store.location
         )
     return False
 

@@ -14,7 +14,7 @@ from typing import IO, Any, TypeAlias
 import fastavro
 import pyarrow as pa
 
-from core.messages import told
+from core.messages import message
 
 _SIMPLE = {
     "null": pa.null(), "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(),
@@ -42,7 +42,7 @@ def opened(source: str | pa.Buffer, batch_rows: int) -> AvroRows:
         written: Any = fastavro.reader(file).metadata["avro.schema"]
     record = json.loads(written)
     if not isinstance(record, dict) or record.get("type") != "record":
-        raise ValueError(told("its records are no rows"))
+        raise ValueError(message("its records are no rows"))
     named: dict[str, Any] = {}
     fields = [_field(each, named) for each in record["fields"]]
     names = [each["name"] for each in record["fields"]]
@@ -54,7 +54,7 @@ def opened(source: str | pa.Buffer, batch_rows: int) -> AvroRows:
                 while some := list(islice(rows, batch_rows)):
                     yield len(some), [_array(some, names[number], *fields[number]) for number in columns]
             except (EOFError, IndexError, KeyError, TypeError, OverflowError) as error:
-                raise ValueError(told("a record cannot be decoded ({error})", error=repr(error)[:80])) from error
+                raise ValueError(message("a record cannot be decoded ({error})", error=repr(error)[:80])) from error
 
     return AvroRows(pa.schema([field for field, _ in fields]), batches)
 
@@ -82,7 +82,7 @@ def _type(given: Any, named: dict[str, Any]) -> tuple[pa.DataType, Plain]:
     if isinstance(given, list):
         parts = [each for each in given if each != "null"]
         if len(parts) > 1:
-            raise ValueError(told("a column has several types"))
+            raise ValueError(message("a column has several types"))
         return _type(parts[0], named) if parts else (pa.null(), _same)
     if isinstance(given, str):
         if given in named:

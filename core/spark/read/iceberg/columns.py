@@ -10,11 +10,11 @@ from core.formats.iceberg import types
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.types import IcebergField, IcebergType
 from core.formats.paimon import types as words
-from core.messages import told
+from core.messages import message
 from core.model.references import Field, Schema
 
-NO_COLUMNS = told("Add a column with the table's own engine, or choose another version.")
-WAY_OUT = told("Read it with Iceberg's own runtime in Spark 4.1 or older, with Trino or with DuckDB.")
+NO_COLUMNS = message("Add a column with the table's own engine, or choose another version.")
+WAY_OUT = message("Read it with Iceberg's own runtime in Spark 4.1 or older, with Trino or with DuckDB.")
 
 
 class Columns:
@@ -66,7 +66,7 @@ def differs(columns: Sequence[IcebergField]) -> tuple[str, ...]:
     names = [each.name for each in columns if types.has(each.type, lambda of: of.root.endswith("_ns"))]
     if not names:
         return ()
-    return (told("Spark has no nanoseconds: {names} are truncated to microseconds", names=", ".join(names)),)
+    return (message("Spark has no nanoseconds: {names} are truncated to microseconds", names=", ".join(names)),)
 
 
 def in_words(schema: Schema, columns: Sequence[IcebergField]) -> Schema:

@@ -19,7 +19,7 @@ from core.formats.iceberg.file_paths import normals
 from core.formats.iceberg.manifests import EQUALITY_DELETES, POSITION_DELETES
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.types import IcebergType
-from core.messages import told
+from core.messages import message
 from core.spark.read.iceberg.columns import Columns
 
 Entry: TypeAlias = Mapping[str, Any]
@@ -58,13 +58,13 @@ class Deletes:
         for each in (*named, *([vector] if vector is not None else [])):
             if each["scope"] != row["scope"]:
                 raise Corrupt(
-                    told("Its deletes refer to a data file of another partition, {path}.", path=row["path"]),
+                    message("Its deletes refer to a data file of another partition, {path}.", path=row["path"]),
                     path=each["path"],
                     remedy="Engines differ in whether such deletes apply; repair the table with its own engine.",
                 )
         if vector is not None and own > vector["sequence"]:
             raise Corrupt(
-                told(
+                message(
                     (
                         "A deletion vector with sequence number {sequence} refers to a file with the later "
                         "{own}, {path}."

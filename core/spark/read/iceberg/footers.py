@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from core.formats import undecoded
 from core.formats.iceberg import types
-from core.messages import told
+from core.messages import message
 from core.spark.read.iceberg import files as iceberg_files
 from core.spark.read.iceberg import stored_files
 from core.spark.read.iceberg.scan import IcebergScan
@@ -59,12 +59,12 @@ def guessed(of: IcebergScan) -> tuple[IcebergScan, tuple[str, ...]]:
             lacking += paths
             forms.setdefault(form, paths[0])
     said = [
-        told(
+        message(
             "Files such as {path} have no field ids, and the table has no name mapping "
             "(schema.name-mapping.default): their columns are matched {how}, as Iceberg's own "
             "readers do",
             path=path,
-            how=told("by their place") if form == "parquet" else told("by their current names"),
+            how=message("by their place") if form == "parquet" else message("by their current names"),
         )
         for form, path in forms.items()
     ]

@@ -18,7 +18,7 @@ import pyarrow.parquet as parquet
 
 from core.errors import Unsupported
 from core.formats import footer_limits
-from core.messages import told
+from core.messages import message
 from core.spark.read import int96, orc_times
 from core.spark.read.iceberg import avro_rows
 from core.spark.read.iceberg.columns import WAY_OUT
@@ -84,7 +84,7 @@ def _form(source: str | pa.Buffer, path: str) -> str:
         raise Unsupported("The file is encrypted, and the keys are not here.", path=path, remedy=WAY_OUT)
     found = next((form for magic, form in _MAGIC.items() if head.startswith(magic)), None)
     if found is None:
-        raise ValueError(told("its first bytes are those of no Parquet, ORC or Avro file"))
+        raise ValueError(message("its first bytes are those of no Parquet, ORC or Avro file"))
     return found
 
 
@@ -143,7 +143,7 @@ def _counted(rows: int, batches: Batches) -> Batches:
             found += count
             yield count, arrays
         if found != rows:
-            raise ValueError(told("expected {numbers} records, could decode {rows}", numbers=rows, rows=found))
+            raise ValueError(message("expected {numbers} records, could decode {rows}", numbers=rows, rows=found))
 
     return counted
 

@@ -21,7 +21,7 @@ from core.errors import Unsupported
 from core.formats.paimon import binary_row
 from core.formats.paimon.types import PaimonType, parse
 from core.formats.paimon.ways_out import OWN_ENGINE
-from core.messages import told
+from core.messages import message
 from core.model.references import Heads, Line, Schema, Snapshot
 from core.spark.merge.rules import is_on
 
@@ -59,7 +59,7 @@ def line(heads: Heads, name: str) -> Line:
         raise Unsupported(
             "A chain table is read from branch '{name}', which does not exist.",
             name=name,
-            remedy=told("Query a branch that does (--branch), or change the table's options."),
+            remedy=message("Query a branch that does (--branch), or change the table's options."),
         )
     for option in _UNKNOWN_HERE:
         if is_on(found.schema.options, option):
@@ -67,7 +67,7 @@ def line(heads: Heads, name: str) -> Line:
                 "The table is a chain table, and '{option}' is on in its branch '{name}'.",
                 option=option,
                 name=name,
-                remedy=told("Query one branch (--branch {name}), or read the table with Paimon 2.0.", name=name),
+                remedy=message("Query one branch (--branch {name}), or read the table with Paimon 2.0.", name=name),
             )
     return found
 
@@ -80,7 +80,7 @@ def beside(heads: Heads, branch: str, point: str, snapshot: Snapshot, full: Line
             "The table is a chain table: its branches '{full}' and '{delta}' have no state for a tag of this branch.",
             full=full.branch,
             delta=delta.branch,
-            remedy=told("Query a snapshot, or a tag of one of these branches (--branch)."),
+            remedy=message("Query a snapshot, or a tag of one of these branches (--branch)."),
         )
     own = heads.line(branch)
     if own is None or snapshot.id >= max((each.id for each in own.snapshots), default=snapshot.id):
@@ -96,7 +96,7 @@ def _then(of: Line, time_ms: int) -> Snapshot | None:
         raise Unsupported(
             "The table is a chain table, and the snapshot of branch '{name}' that is read with this one has expired.",
             name=of.branch,
-            remedy=told("Query a later snapshot."),
+            remedy=message("Query a later snapshot."),
         )
     return found[-1] if found else None
 
@@ -135,7 +135,7 @@ def refuse_buckets(of: Iterable[Partition], buckets: Mapping[bytes, set[int]]) -
             raise Unsupported(
                 "The table is a chain table, and a partition is merged from files of {counts} buckets.",
                 counts=", ".join(map(str, sorted(counts))),
-                remedy=told("Query one branch (--branch), or rescale its partitions to the same number of buckets."),
+                remedy=message("Query one branch (--branch), or rescale its partitions to the same number of buckets."),
             )
 
 
@@ -225,8 +225,8 @@ class _Keys:
             "The table is a chain table, and its partition {values} is not one of the {steps} that Paimon counts "
             "through to find what belongs together.",
             values="/".join(map(str, self.values(stored))),
-            steps=told("days") if len(self.names) == 1 else told("hours"),
-            remedy=told("Query one branch (--branch), or correct '{pattern}' and '{formatter}'.",
+            steps=message("days") if len(self.names) == 1 else message("hours"),
+            remedy=message("Query one branch (--branch), or correct '{pattern}' and '{formatter}'.",
                         pattern=PATTERN, formatter=FORMATTER),
         )  # fmt: skip
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from core.formats.paimon.options import resolved
-from core.messages import told
+from core.messages import message
 from core.model.references import Heads, Schema
 
 DECIDES = re.compile(  # options that affect the result of a merge
@@ -29,7 +29,7 @@ _NEWEST = ("default", "latest-full", "latest", "full")  # values of scan.mode
 def differs(schema: Schema, heads: Heads, branch: str) -> tuple[str, ...]:
     """Sentences on options changed since: Paimon reads the past with current options, this with the version's own."""
     return tuple(
-        told(
+        message(
             (
                 "Paimon itself reads this version with today's '{name}' ({today}); this answer uses the "
                 "version's own ({own})"
@@ -48,7 +48,7 @@ def elsewhere(heads: Heads, branch: str, snapshot_id: int) -> tuple[str, ...]:
     if line is None or not line.snapshots or line.snapshots[-1].id != snapshot_id:
         return ()
     return tuple(
-        told(
+        message(
             "If no version is asked for, Paimon itself reads this table by its option '{name}' ({value}); this answer "
             "is the newest snapshot",
             name=name,
@@ -70,7 +70,7 @@ def decided(schema: Schema, heads: Heads, branch: str) -> list[tuple[str, str, s
         name for name in {*today, *own} if _ELSEWHERE.fullmatch(name) or (schema.primary_keys and DECIDES.match(name))
     )
     return [
-        (name, today.get(name, told("not set")), own.get(name, told("not set")))
+        (name, today.get(name, message("not set")), own.get(name, message("not set")))
         for name in names
         if today.get(name) != own.get(name)
     ]

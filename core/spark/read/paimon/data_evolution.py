@@ -19,7 +19,7 @@ from core.formats.paimon import blob_files, types
 from core.formats.paimon.blob_files import Blob
 from core.formats.paimon.scan_details import FileKey, RowIds
 from core.formats.paimon.types import parse
-from core.messages import told
+from core.messages import message
 from core.model.references import Field, Schema
 from core.spark.read.paimon import arrow_files, python_files
 from core.storage.store import Store
@@ -176,7 +176,7 @@ def _refuse_older(schemas: Mapping[int, Schema], field: Field, files: Sequence[_
             "ones.",
             name=field.name,
             path=found[0]["path"],
-            remedy=told("Leave the column out, or query a version before they were written again."),
+            remedy=message("Leave the column out, or query a version before they were written again."),
         )
 
 

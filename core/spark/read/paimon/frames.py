@@ -25,7 +25,7 @@ from core.formats.paimon import binary_row, schema_evolution, types
 from core.formats.paimon.schema_evolution import Origin
 from core.formats.paimon.types import PaimonType, parse
 from core.formats.paimon.ways_out import OWN_ENGINE
-from core.messages import told
+from core.messages import message
 from core.model.references import Field, Schema
 from core.spark.read import relations
 from core.spark.read.paimon import arrow_files, data_evolution, jvm_types, python_files, shredded_maps, unread_options
@@ -34,7 +34,7 @@ from core.storage.store import Store
 
 _PARTITION = "__partition_{}"  # names inside the relation; no table column can collide with what it selects
 _NATIVE = ("parquet", "orc")
-_NEEDS_MERGING = told("Its rows must be merged by key, and this reads files as they are.")
+_NEEDS_MERGING = message("Its rows must be merged by key, and this reads files as they are.")
 _DELETED = "deletion-vectors.enabled"
 _KIND = Field(-1, "_VALUE_KIND", "TINYINT")
 KINDS = ("+I", "-U", "+U", "-D")  # by their numbers in files

@@ -22,7 +22,7 @@ from core.formats.paimon import binary_row, layout, types
 from core.formats.paimon.blob_files import FORMAT as BLOB
 from core.formats.paimon.scan_details import FileKey, Range, RowIds, Vector, keys_of
 from core.formats.paimon.types import PaimonType, parse
-from core.messages import counted, told
+from core.messages import counted, message
 from core.model.references import Schema
 from core.spark.merge.rows import KIND, LEVEL, SEQUENCE, merge, refuse_ties
 from core.spark.merge.rules import FIRST_ROW, MergeRule, is_on, of_columns, read_rule
@@ -181,7 +181,7 @@ def taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table, 
         found, rows = files.filter(pa.array(late)), "rows"
         rows = several(sum(found["rows"].to_pylist()), "row")
         left_out.append(
-            told(
+            message(
                 "{found} with {rows} are in the postpone bucket ({postpone_bucket}); the engine shows "
                 "them after they are compacted into real buckets",
                 found=counted(len(found), "{count} file", "{count} files"),
@@ -192,9 +192,9 @@ def taken(files: pa.Table, *, skips_level_0: bool, why: str) -> tuple[pa.Table, 
     fresh = (level == 0) & ~late & skips_level_0
     if fresh.any():
         found = files.filter(pa.array(fresh))
-        cause = told("a first-row table") if why == "first-row" else told("a table with deletion vectors")
+        cause = message("a first-row table") if why == "first-row" else message("a table with deletion vectors")
         left_out.append(
-            told(
+            message(
                 "{found} of level 0 with {sum}: {cause} shows rows only after compaction",
                 found=counted(len(found), "{count} file", "{count} files"),
                 sum=counted(sum(found["rows"].to_pylist()), "{count} row", "{count} rows"),

@@ -19,7 +19,7 @@ from core.formats.paimon import scan_details, schema_evolution
 from core.formats.paimon.format import PaimonFormat
 from core.formats.paimon.scan_details import FileKey, Range, Vector, keys_of
 from core.formats.paimon.types import PaimonType, parse
-from core.messages import told
+from core.messages import message
 from core.model.history import History
 from core.model.references import Field, Heads, Line, Schema, Snapshot
 from core.model.time_travel import AsOf
@@ -65,7 +65,7 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
     _, is_first = name
     line = history.heads.line(name[0])
     if line is None or not line.snapshots:
-        said = told("A table option names branch '{name}', which has no snapshot: it adds no rows", name=name[0])
+        said = message("A table option names branch '{name}', which has no snapshot: it adds no rows", name=name[0])
         found = _opened(table, history, snapshot, branch, schema, files)
         return replace(found, differs=(*found.differs, said))
     holder, then, columns = _beside(history.heads, branch, snapshot, schema, line)
@@ -78,7 +78,7 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
     ours = schemas_of(history.heads, branch).values()
     found = _opened(table, history, snapshot, branch, schema, files, line.schemas.values())
     other = _opened(table, history, then, name[0], theirs, others, ours)
-    said = told(
+    said = message(
         "Partitions that branch '{first}' lacks are read from branch '{second}' ({point})",
         first=name[0] if is_first else branch,
         second=branch if is_first else name[0],
@@ -157,14 +157,14 @@ def _chained(
         differs=(),
         refused=refused,
     )
-    said = told(
+    said = message(
         "Partitions that branch '{own}' lacks are those of branch '{full}' ({at}), with the changes of branch "
         "'{delta}' ({then}) since",
         own=branch,
         full=full.branch,
-        at=holders[0] or told("no snapshot"),
+        at=holders[0] or message("no snapshot"),
         delta=delta.branch,
-        then=holders[1] or told("no snapshot"),
+        then=holders[1] or message("no snapshot"),
     )
     return replace(found, other=other, plan=replace(found.plan, other=other.plan), differs=(*found.differs, said))
 
@@ -248,7 +248,7 @@ def _opened(
         raise Unsupported(
             "The table has rows of another branch, and its option '{name}' is true.",
             name=postponed.ENABLED,
-            remedy=told("Query one branch (--branch), or change one of the options."),
+            remedy=message("Query one branch (--branch), or change one of the options."),
         )
     schemas = schemas_of(history.heads, branch)
     refused = refusals(schema, (*schemas.values(), *beside))
@@ -360,7 +360,7 @@ def with_kind(schema: Schema, kind: str) -> Schema:
         raise Unsupported(
             "The table already has a column '{kind}', so its rows would have two.",
             kind=kind,
-            remedy=told("Query the table's rows, or compare two versions in Diff."),
+            remedy=message("Query the table's rows, or compare two versions in Diff."),
         )
     return replace(schema, fields=(Field(-1, kind, "STRING"), *schema.fields))
 
@@ -378,7 +378,7 @@ def cut_off(schema: Schema) -> tuple[str, ...]:
     if not names:
         return ()
     return (
-        told(
+        message(
             ("Spark keeps six decimals of a second; further decimals of {columns} are cut off, also in comparisons"),
             columns=", ".join(f"'{name}'" for name in names),
         ),

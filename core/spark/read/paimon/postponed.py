@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from core.errors import Unsupported
 from core.formats.paimon.layout import POSTPONE_BUCKET
 from core.formats.paimon.scan_details import FileKey
-from core.messages import told
+from core.messages import message
 from core.model.references import Schema
 from core.spark.merge import rows
 from core.spark.merge.columns import codes, order_by
@@ -32,7 +32,7 @@ from core.spark.merge.rules import is_on as option
 ENABLED = "postpone.merge-on-read"
 _WRITER = "_WRITER"
 _NAME = re.compile(r"(?P<writer>.*-w-)(?P<own>.*)-(?P<number>\d+)\.[^-]*")
-_COMPACT = told(
+_COMPACT = message(
     "Compact the table with Paimon 2.0 (CALL sys.compact), or switch '{name}' off to read it without these rows.",
     name=ENABLED,
 )

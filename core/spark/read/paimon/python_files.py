@@ -19,7 +19,7 @@ from core.errors import NotFound, Unsupported
 from core.formats import footer_limits, undecoded
 from core.formats.paimon import deletion_vectors, types
 from core.formats.paimon.types import PaimonType
-from core.messages import told
+from core.messages import message
 from core.model.intervals import Ints
 from core.spark.read import int96, nested, orc_times
 from core.spark.read.paimon import shredded_maps
@@ -102,7 +102,7 @@ def decode(
 
 def _counted(found: pa.Table, rows: int) -> tuple[pa.Table, int]:
     if found.num_columns and len(found) != rows:
-        raise ValueError(told("expected {numbers} records, could decode {rows}", numbers=rows, rows=len(found)))
+        raise ValueError(message("expected {numbers} records, could decode {rows}", numbers=rows, rows=len(found)))
     return found, rows
 
 

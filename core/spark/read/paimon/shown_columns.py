@@ -16,7 +16,7 @@ from core.errors import SnapscopeError, Unsupported
 from core.formats.paimon import types
 from core.formats.paimon.types import parse
 from core.formats.paimon.ways_out import LEAVE_OUT
-from core.messages import told
+from core.messages import message
 from core.model.references import Field, Schema
 from core.spark.merge.rules import deciding
 from core.spark.session.task_errors import carried
@@ -39,7 +39,7 @@ def refusals(schema: Schema, schemas: Iterable[Schema]) -> dict[str, SnapscopeEr
                 raise
             found[field.name] = _of_column(field.name, error)
         if field.id in views:
-            said = told("Its values are in rows of other tables ('blob-view-field'), which are not looked up here.")
+            said = message("Its values are in rows of other tables ('blob-view-field'), which are not looked up here.")
             found[field.name] = _of_column(field.name, Unsupported(said, remedy=LEAVE_OUT))
     return found
 
@@ -50,7 +50,7 @@ def _views(schema: Schema) -> set[str]:
 
 def _of_column(name: str, error: SnapscopeError) -> SnapscopeError:
     return type(error)(
-        told("Column '{name}' cannot be shown: {message}", name=name, message=error.message),
+        message("Column '{name}' cannot be shown: {message}", name=name, message=error.message),
         path=error.path,
         remedy=LEAVE_OUT,
     )

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from core.errors import Unsupported
 from core.formats.paimon.ways_out import OWN_ENGINE
-from core.messages import told
+from core.messages import message
 
 REFUSED = {
-    "query-auth.enabled": ("true", told("The table's catalog masks rows or columns.")),
-    "pk-clustering-override": ("true", told("Rows are clustered in another order than their key.")),
+    "query-auth.enabled": ("true", message("The table's catalog masks rows or columns.")),
+    "pk-clustering-override": ("true", message("Rows are clustered in another order than their key.")),
 }
 REFUSED_IF_SET = ("chain-table.",)
 _OF_CHAINS = tuple(f"chain-table.{each}" for each in ("enabled", "chain-partition-keys", "streaming.", "split."))
