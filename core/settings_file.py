@@ -50,7 +50,10 @@ _OF_ANY = ("location", "price-per-gb-month", "currency")
 CATALOGS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "paimon-jdbc": (("uri", "warehouse"), ("catalog-key", "lock-enabled", "user", "password")),
     "paimon-hive": (("uri",), ("warehouse", "lock-enabled")),
-    "paimon-rest": (("uri",), ("warehouse", "token", "data-token-enabled")),
+    "paimon-rest": (
+        ("uri",),
+        ("warehouse", "token", "data-token-enabled", "region", "credentials-file", *_KEYS[1:]),
+    ),
 }
 """By type of catalog, the keys that it needs and those that it may have."""
 _EXAMPLE = "{ env = 'NAME' } / { file = 'PATH' }"
@@ -296,7 +299,7 @@ class _Form:
 
     def _refuse_contradictions(self, where: str, options: Mapping[str, Any]) -> None:
         ways = [key for key in ("anonymous", "profile", "access-key", "account-key", "sas-token", "connection-string",
-                                "credentials-file") if options.get(key)]  # fmt: skip
+                                "credentials-file", "token") if options.get(key)]  # fmt: skip
         if len(ways) > 1:
             raise self.wrong(
                 f"{where}{ways[1]}", message("only one way to identify yourself; {way} is another", way=ways[0])
@@ -315,6 +318,7 @@ class _Form:
             if key not in found:
                 raise self.wrong(f"{where}{key}", message("a value, which this type of catalog needs"))
         taken = {key: self._value(f"{where}{key}", key, found[key]) for key in (*needed, *more) if key in found}
+        self._refuse_contradictions(where, taken)
         if re.search(r"//[^/]*@", str(taken["uri"])) or credentials.without(str(taken["uri"]), ()) != taken["uri"]:
             raise self.wrong(f"{where}uri", message("a URL without credentials, which belong under keys of their own"))
         if kind != "paimon-rest" and "warehouse" in taken:  # a REST server calls its warehouses as it likes

@@ -41,9 +41,17 @@ _PAIMON_KEYS: Mapping[str, Mapping[str, str]] = {
         "warehouse": "warehouse", "lock.enabled": "lock-enabled", "catalog-key": "catalog-key", "jdbc.user": "user",
         "jdbc.password": "password",
     },
-    "rest": {"warehouse": "warehouse", "token": "token", "data-token.enabled": "data-token-enabled"},
+    "rest": {"warehouse": "warehouse", "data-token.enabled": "data-token-enabled"},
 }  # fmt: skip
 """By metastore, the options that reach a catalog beside its uri, and their names in our settings file."""
+_LOGINS: Mapping[str, Mapping[str, str]] = {
+    "bear": {"token": "token"},
+    "dlf": {
+        "dlf.region": "region", "dlf.token-path": "credentials-file", "dlf.access-key-id": "access-key",
+        "dlf.access-key-secret": "secret-key", "dlf.security-token": "session-token",
+    },
+}  # fmt: skip
+"""The same for a REST catalog's ways of identifying its users (`token.provider`)."""
 _FLAGS = ("path-style", "lock-enabled", "data-token-enabled")
 _SQLITE = "jdbc:sqlite:"
 
@@ -134,7 +142,9 @@ def _add_paimon(found: SparkCatalogs, name: str, own: Mapping[str, str], servers
         found.left_out[name] = message("Snapscope does not know catalogs of the type {kind}.", kind=kind)
         found.unasked.add(name)
         return
-    if kind == "rest" and (provider := own.get("token.provider", "bear")) != "bear":
+    login = _login(own) if kind == "rest" else {}
+    if login is None:
+        provider = own.get("token.provider", "")
         found.left_out[name] = message("Snapscope cannot sign its requests (token.provider={kind}).", kind=provider)
         found.unasked.add(name)
         return
@@ -142,8 +152,23 @@ def _add_paimon(found: SparkCatalogs, name: str, own: Mapping[str, str], servers
     if not uri:
         found.left_out[name] = message("It has no uri.")
         return
-    said = {ours: own[theirs] for theirs, ours in _PAIMON_KEYS[kind].items() if own.get(theirs)}
+    said = {ours: own[theirs] for theirs, ours in _PAIMON_KEYS[kind].items() if own.get(theirs)} | login
     found.catalogs[name] = {"type": f"paimon-{kind}", "uri": uri, **_flagged(said)}
+
+
+def _login(own: Mapping[str, str]) -> dict[str, str] | None:
+    """Return the options that identify the user of a REST catalog; None if its requests cannot be signed here."""
+    provider = own.get("token.provider", "bear")
+    login = {ours: own[theirs] for theirs, ours in _LOGINS.get(provider, {}).items() if own.get(theirs)}
+    if provider == "bear":
+        return login
+    loader, signature = own.get("dlf.token-loader", "local_file"), own.get("dlf.signing-algorithm", "default")
+    if "credentials-file" in login:
+        login = {key: login[key] for key in ("region", "credentials-file") if key in login}
+    elif loader != "local_file" or not {"access-key", "secret-key"} <= login.keys():
+        return None
+    usual = ("default", "openapi") if "dlfnext" in own.get("uri", "").lower() else ("default",)
+    return login if provider == "dlf" and signature in usual else None
 
 
 def _add_iceberg(found: SparkCatalogs, name: str, own: Mapping[str, str], servers: str) -> None:

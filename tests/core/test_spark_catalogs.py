@@ -42,6 +42,9 @@ def _write(file: Path, *catalogs: dict[str, str]) -> None:
     os.utime(file, ns=(len(lines), file.stat().st_mtime_ns + 1))
 
 
+_DLF = {"metastore": "rest", "uri": "http://h", "token_provider": "dlf"}
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -58,6 +61,14 @@ def _write(file: Path, *catalogs: dict[str, str]) -> None:
         (
             {"metastore": "rest", "uri": "http://h", "token_provider": "bear", "token": "t", "warehouse": "w"},
             {"type": "paimon-rest", "uri": "http://h", "token": "t", "warehouse": "w"},
+        ),
+        (
+            {**_DLF, "dlf_region": "r", "dlf_access__key__id": "i", "dlf_access__key__secret": "s"},
+            {"type": "paimon-rest", "uri": "http://h", "region": "r", "access-key": "i", "secret-key": "s"},
+        ),
+        (
+            {**_DLF, "dlf_token__path": "/k", "dlf_access__key__id": "i", "dlf_signing__algorithm": "default"},
+            {"type": "paimon-rest", "uri": "http://h", "credentials-file": "/k"},
         ),
     ],
 )
@@ -92,7 +103,10 @@ def test_catalogs_of_iceberg(options: dict[str, str], expected: dict[str, str]) 
 
 def test_other_catalogs_are_left_out_with_the_reason_or_ignored() -> None:
     found = spark_catalogs.of({
-        **_of("dlf", PAIMON, metastore="rest", uri="http://h", token_provider="dlf"),
+        **_of("dlf", PAIMON, **_DLF),
+        **_of("ecs", PAIMON, **_DLF, dlf_token__loader="ecs"),
+        **_of("v4", PAIMON, **_DLF, dlf_token__path="/k", dlf_signing__algorithm="openapi-v4"),
+        **_of("other", PAIMON, metastore="rest", uri="http://h", token_provider="other", token="t"),
         **_of("new", PAIMON, metastore="unheard", uri="http://h"),
         **_of("bare", PAIMON, metastore="hive"),
         **_of("nowhere", PAIMON),
@@ -101,9 +115,9 @@ def test_other_catalogs_are_left_out_with_the_reason_or_ignored() -> None:
         **_of("delta", "org.apache.spark.sql.delta.catalog.DeltaCatalog"),
     })  # fmt: skip
     assert {**found.catalogs, **found.warehouses, **found.iceberg} == {}
-    assert sorted(found.left_out) == ["bare", "dlf", "nessie", "new", "nowhere", "own"]
+    assert sorted(found.left_out) == ["bare", "dlf", "ecs", "nessie", "new", "nowhere", "other", "own", "v4"]
     assert "com.example.Own" in found.left_out["own"]
-    assert found.unasked == {"dlf", "new"}, "whose servers may commit by themselves"
+    assert found.unasked == {"dlf", "ecs", "v4", "other", "new"}, "whose servers may commit by themselves"
 
 
 def test_a_warehouse_is_listed_and_opened_by_its_name(spark_conf: Path, tmp_path: Path) -> None:

@@ -99,11 +99,14 @@ class Catalogs(Lines):
         found: list[int] = self.ask(cmd="rows", options=options, table=table)
         return found
 
-    def serve(self, directory: Path, token: str, *lends: str) -> str:
+    def serve(self, directory: Path, token: str, *lends: str, region: str | None = None) -> str:
         """Start a REST catalog server whose tables lie in a directory, which ends with this process. Returns its URL.
 
-        `lends`: a table, and the options and end in milliseconds of the token that the server lends for it.
+        `lends`: a table, and the options and end in milliseconds of the token that the server lends for it. `region`:
+        requests must be signed as DLF's of this region, with the key `key-id`, the secret `token`, and `session`.
         """
         table, lent, until = lends or (None, None, None)
-        url: str = self.ask(cmd="serve", directory=str(directory), token=token, table=table, lends=lent, until=until)
+        url: str = self.ask(
+            cmd="serve", directory=str(directory), token=token, table=table, lends=lent, until=until, region=region
+        )
         return url.rstrip("/")

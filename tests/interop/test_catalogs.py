@@ -77,6 +77,26 @@ def test_a_table_of_a_rest_catalog_is_not_changed_by_its_path(engine: Catalogs, 
     assert "wrong-secret" not in f"{told.value} {vars(told.value)}"
 
 
+def test_requests_signed_for_dlf_are_those_of_the_engine(engine: Catalogs, tmp_path: Path) -> None:
+    """Paimon's signer computes the signature of each request that its server receives."""
+    (tmp_path / "w").mkdir()
+    url = engine.serve(tmp_path / "w", "marker-secret", region="cn-hangzhou")
+    key = (f"uri = '{url}'", "warehouse = 'main'", "access-key = 'key-id'", "session-token = 'session'")
+    configure("type = 'paimon-rest'", *key, "secret-key = 'marker-secret'", "region = 'cn-hangzhou'")
+    assert list_tables("paimon://meta").tables == ()
+    options = f"metastore=rest,uri={url},warehouse=main,token.provider=dlf,dlf.region=cn-hangzhou"
+    options += ",dlf.access-key-id=key-id,dlf.access-key-secret=marker-secret,dlf.security-token=session"
+    location, _, _ = engine.write(options, "shop.orders", 3)
+    assert [each.location for each in list_tables("paimon://meta").tables] == ["paimon://meta/shop/orders"]
+    table = open_table("paimon://meta/shop/orders")
+    assert (table.store.location, len(table.heads().main.snapshots)) == (location, 3)
+    for secret, region in (("other-secret", "cn-hangzhou"), ("marker-secret", "eu-central-1")):
+        configure("type = 'paimon-rest'", *key, f"secret-key = '{secret}'", f"region = '{region}'")
+        with pytest.raises(Corrupt, match="HTTP 401") as refused:
+            list_tables("paimon://meta")
+        assert secret not in f"{refused.value} {vars(refused.value)}"
+
+
 def files(table: Table) -> set[str]:
     return {str(path) for path in Path(table.store.location).rglob("*") if path.is_file()}
 

@@ -6,7 +6,7 @@ server lends (`data-token.enabled`).
 Source: `RESTApi`, `ResourcePaths`, `ConfigResponse` of Paimon 1.4.
 
 Invariant: only GET requests are sent, only to the server that the settings file names; a redirect is an error, because
-it would take the token elsewhere.
+it would take the token elsewhere. The token is a bearer token; with an access key, requests are signed (`dlf`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from typing import Any, cast
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from core.credentials import masked
 from core.errors import Corrupt, NotFound, SnapscopeError, Unsupported
 from core.formats import catalog_answers
+from core.formats.paimon.catalogs import dlf
 from core.messages import message
 from core.settings_file import NamedCatalog
 from core.storage import time_limits
@@ -131,10 +132,12 @@ class Client:
         raise self._odd(where, message("an end of the pages"))
 
     def _get(self, where: str, parameters: Mapping[str, str] | None = None) -> Mapping[str, Any]:
-        url = f"{self._uri}{where}" + (f"?{urlencode(parameters)}" if parameters else "")
+        query = {name: quote(value, safe="") for name, value in (parameters or {}).items()}
+        pairs = "&".join(f"{name}={value}" for name, value in query.items())
+        url = f"{self._uri}{where}" + (f"?{pairs}" if pairs else "")
         request = urllib.request.Request(url, headers={**self._headers, "Accept": "application/json"})
-        if "token" in self._catalog.options:
-            request.add_unredirected_header("Authorization", f"Bearer {self._catalog.text('token')}")
+        for name, value in self._login(where, query).items():
+            request.add_unredirected_header(name, value)
         content = catalog_answers.asked(self._catalog.name, self._catalog.location, lambda: self._content(request, url))
         try:
             found = json.loads(content) if len(content) <= MOST_BYTES else None
@@ -143,6 +146,14 @@ class Client:
         if not isinstance(found, dict):
             raise self._odd(where, message("a JSON object"))
         return found
+
+    def _login(self, where: str, query: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the headers that identify the user."""
+        if dlf.is_used(self._catalog):
+            return dlf.headers(self._catalog, where, query)
+        if "token" in self._catalog.options:
+            return {"Authorization": f"Bearer {self._catalog.text('token')}"}
+        return {}
 
     def _content(self, request: urllib.request.Request, url: str) -> bytes:
         try:
