@@ -142,7 +142,7 @@ def planned(found: core_plan.Plan, history: History, told: Sequence[str], frame:
         reclaimed_files=len(found.frees),
         reclaimed_bytes=found.freed_bytes,
         kept_bytes=found.kept_bytes,
-        expires=tuple(each.point for each in found.goes),
+        expires=tuple(each.point for each in found.deleted_points),
         warnings=tuple(str(each) for each in found.warnings),
         notes=tuple(str(each) for each in (*told, *found.notes)),
         outside=tuple(each.root for each in found.outside),

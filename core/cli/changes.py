@@ -127,7 +127,7 @@ def _plan_all(args: Args) -> Answer:
             continue
         document.append(answers.plan(shown, coming=coming))
         frees = f"{len(shown.frees):,}", size(shown.freed_bytes), size(shown.kept_bytes)
-        own = f"; the next commit expires {len(coming.goes)} automatically" if coming and coming.goes else ""
+        own = f"; the next commit expires {len(coming.expired)} automatically" if coming and coming.expired else ""
         rows.append((each.title, *frees, f"{shown.gone}{own}"))
     args.partly = UNREAD if any("error" in each for each in document) else ""
     return document, grid(("table", "files reclaimed", "bytes reclaimed", "bytes kept", ""), rows)

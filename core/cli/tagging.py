@@ -60,7 +60,9 @@ def of_tagging(found: Tagging) -> str:
         if plan.change.set_tag is not None:
             assert plan.source is not None
             lines[-1] += f" It was committed {in_words(plan.source.time_ms)}."
-        lines += [f"  {verdict.point} DELETED: {'; '.join(sentences(verdict.reasons))}" for verdict in plan.goes]
+        lines += [
+            f"  {verdict.point} DELETED: {'; '.join(sentences(verdict.reasons))}" for verdict in plan.deleted_points
+        ]
         lines += [f"  Warning: {warning}" for warning in plan.warnings]
     if not found.plans:
         lines.append("No tag is due.")

@@ -183,7 +183,7 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
                 remedy="Make a new plan.",
                 code=ErrorCode.PLAN_OUTDATED,
             )
-    goes = {verdict.point for verdict in plan.goes}
+    goes = {verdict.point for verdict in plan.deleted_points}
     history = table.summary(heads, plan.change)
     are_files = table.capabilities.references_are_files  # references within one document are checked by the commit
     if are_files and (newer := table.newer(history)) is not None:

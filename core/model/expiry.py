@@ -43,6 +43,6 @@ class Forecast:
     prevented_by: tuple[Reason, ...] = ()
 
     @property
-    def goes(self) -> tuple[str, ...]:
+    def expired(self) -> tuple[str, ...]:
         """The versions that expire, in order."""
-        return tuple(verdict.point for plan in self.plans for verdict in plan.goes)
+        return tuple(verdict.point for plan in self.plans for verdict in plan.deleted_points)

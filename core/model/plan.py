@@ -103,7 +103,7 @@ class Plan:
         return int(pc.sum(self.frees["bytes"]).as_py() or 0)
 
     @cached_property
-    def goes(self) -> tuple[Verdict, ...]:
+    def deleted_points(self) -> tuple[Verdict, ...]:
         return tuple(verdict for verdict in self.points if not verdict.keep)
 
     @cached_property
@@ -123,7 +123,7 @@ class Plan:
             return message("Reclaims {size} in {files}.", size=size(self.freed_bytes), files=orphans)
         if isinstance(self.change, Compact):
             return message("Nothing is worth compacting.")
-        if not self.goes:
+        if not self.deleted_points:
             return message("Nothing is deleted, so nothing is reclaimed.")
         if len(self.frees):
             sentence = message("{gone}, reclaims {freed}.", gone=self.gone, freed=self._freed)
@@ -142,7 +142,7 @@ class Plan:
     @property
     def gone(self) -> Message:
         """What is deleted and what expires. References come first, because someone created them on purpose."""
-        points = [verdict.point for verdict in self.goes]
+        points = [verdict.point for verdict in self.deleted_points]
         if not points:
             return message("Deletes nothing")
         refs, versions = version_lists.of_refs(points), version_lists.of_versions(points)
@@ -163,9 +163,9 @@ class Plan:
         """What is deleted, what nothing holds afterwards, and what is reclaimed, for an action that moves references or
         commits. Such an action frees files only where it replaces a tag, or by a rule of the table for each commit."""
         freed = message("reclaims {freed}", freed=self._freed) if len(self.frees) else message("reclaims nothing")
-        if not self.goes or isinstance(self.change, ReplaceTag):
+        if not self.deleted_points or isinstance(self.change, ReplaceTag):
             return message("{moved}; {freed}.", moved=moved, freed=freed)
-        points = [verdict.point for verdict in self.goes]
+        points = [verdict.point for verdict in self.deleted_points]
         if isinstance(self.change, RenameBranch):
             points = [point.removeprefix(f"branch:{self.change.name}/") for point in points]
             what = version_lists.with_and([*version_lists.of_refs(points), *version_lists.of_versions(points)])
@@ -200,7 +200,7 @@ class Plan:
                 return message("Creates branch {name} without any snapshot", name=change.name)
             case ReplaceBranch():
                 return message("Moves branch {name} to {to}", name=change.name, to=to)
-            case DeleteBranches() if not self.goes:
+            case DeleteBranches() if not self.deleted_points:
                 return message("Deletes branch {names}", names=", ".join(change.names))
             case RenameBranch():
                 return message("Renames branch {name} to {to}", name=change.name, to=change.to)

@@ -35,8 +35,8 @@ def danger(plan: Plan, name: str) -> Danger:
     if plan.change.is_harmless and not plan.outside:
         return Danger("")
     why = [codes.OUTSIDE_GOES(it=each.words) for each in plan.outside]
-    tags = sum(is_tag(verdict.point) for verdict in plan.goes)
-    branches = sum(is_branch(verdict.point) for verdict in plan.goes)
+    tags = sum(is_tag(verdict.point) for verdict in plan.deleted_points)
+    branches = sum(is_branch(verdict.point) for verdict in plan.deleted_points)
     if tags:
         why.append(codes.TAGS_GO(count=tags))
     if branches:
@@ -49,7 +49,8 @@ def danger(plan: Plan, name: str) -> Danger:
         why.append(codes.WARNED(count=len(plan.warnings)))
     if plan.outside:
         return Danger(f"{name} {_files(plan)}", tuple(why), plan.outside)
-    if tags == len(plan.goes) == 1 and _can_be_typed(tag := plan.goes[0].point.partition("tag:")[2]):
+    deleted = plan.deleted_points
+    if tags == len(deleted) == 1 and _can_be_typed(tag := deleted[0].point.partition("tag:")[2]):
         return Danger(tag, tuple(why))
     return Danger(f"{name} {_files(plan)}" if why else name, tuple(why))
 

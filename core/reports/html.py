@@ -79,7 +79,7 @@ def of_plan(
     roots = [each.root for each in plan.outside]
     runs_it = command_line.exactly(plan.change, heads.location, plan.now_ms, plan.fingerprint, roots)
     by_point = pieces.snapshots(heads)
-    goes = [_going(plan, verdict, by_point, zone) for verdict in plan.goes[: pieces.POINTS_LISTED]]
+    goes = [_going(plan, verdict, by_point, zone) for verdict in plan.deleted_points[: pieces.POINTS_LISTED]]
     warnings = [note(each.text) for each in plan.warnings]
     warnings += (
         [note(message("This plan needs extra confirmation: {why}.", why=joined(sentences(asked.why))))]
@@ -100,7 +100,7 @@ def of_plan(
                 ("Still held", exact(plan.kept_bytes)),
                 (
                     "Removed snapshots and tags",
-                    message("{goes:,} of {all:,}", goes=len(plan.goes), all=len(plan.points)),
+                    message("{goes:,} of {all:,}", goes=len(plan.deleted_points), all=len(plan.points)),
                 ),
                 ("Rules", plan.rules.text),
                 ("Evaluated at", moment(plan.now_ms, zone)),
@@ -116,7 +116,10 @@ def of_plan(
         section(
             "Deleted",
             table(
-                ("Snapshot or tag", "", "Committed", "By", "Why"), goes, of=len(plan.goes), what="snapshots and tags"
+                ("Snapshot or tag", "", "Committed", "By", "Why"),
+                goes,
+                of=len(plan.deleted_points),
+                what="snapshots and tags",
             ),
         ),
         section("Kept, and why", table(("Snapshot or tag", "#Snapshots and tags", "Why"), _staying(plan.points))),

@@ -142,7 +142,7 @@ def forecast(value: Forecast | None) -> Json | None:
     return {
         "branch": value.branch,
         "headline": value.headline,
-        "goes": list(value.goes),
+        "goes": list(value.expired),
         "breaks": sentences(value.breaks),
         "break_codes": code_names(value.breaks),
         "prevented_by": sentences(value.prevented_by),

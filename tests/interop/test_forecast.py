@@ -58,8 +58,8 @@ def test_the_next_commit_takes_what_was_foretold(name: str, tmp_path: Path, java
     assert str(new) in after
     assert "tag:ends" in gone
     # Where only the newest is kept, the one before it goes too: what the coming commit replaces of it is not known.
-    assert gone - set(told.goes) == ({"8"} if name == "all but one" else set())
-    assert set(told.goes) <= gone
+    assert gone - set(told.expired) == ({"8"} if name == "all but one" else set())
+    assert set(told.expired) <= gone
 
 
 @pytest.mark.parametrize("limit", ["2", "0", None])
@@ -81,7 +81,7 @@ def test_a_call_takes_what_the_engines_takes(
     before = {str(each["id"]) for each in java_judge.snapshots(place)}
     java_judge.expire(place, max_deletes=most)
     after = {str(each["id"]) for each in java_judge.snapshots(place)}
-    assert {each.point for each in plan.goes} == before - after
+    assert {each.point for each in plan.deleted_points} == before - after
     assert len(before - after) == (most or (5 if limit is None else int(limit)))
 
 
@@ -108,9 +108,9 @@ def test_readers_of_changelogs_hold_snapshots_from_a_call_but_not_from_a_commit(
         else:
             java_judge.write(copy, [[9, "v"]])
         gone[rule] = {str(number) for number in range(1, 10)} - {str(each["id"]) for each in java_judge.snapshots(copy)}
-    assert gone["call"] == {each.point for each in plan.goes} == {"1", "2"}
-    assert set(told.goes) == {"1", "2", "3", "4", "5", "6"}
-    assert set(told.goes) <= gone["commit"]  # which also compacts: it commits twice
+    assert gone["call"] == {each.point for each in plan.deleted_points} == {"1", "2"}
+    assert set(told.expired) == {"1", "2", "3", "4", "5", "6"}
+    assert set(told.expired) <= gone["commit"]  # which also compacts: it commits twice
 
 
 def test_the_next_commit_takes_the_changelog_that_was_foretold(tmp_path: Path, java_judge: PaimonJudge) -> None:
@@ -130,5 +130,5 @@ def test_the_next_commit_takes_the_changelog_that_was_foretold(tmp_path: Path, j
     gone |= {f"changelog:{each.id}" for each in heads.main.changelogs} - {
         f"changelog:{each.id}" for each in after.changelogs
     }
-    assert set(told.goes) == gone
+    assert set(told.expired) == gone
     assert len(gone) == 2

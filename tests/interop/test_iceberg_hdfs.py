@@ -86,7 +86,7 @@ def test_java_commits_between_our_plan_and_our_commit(judge: IcebergJudge, table
     now = NOW + 20 * DAY_MS
     ours = open_table(table)
     plan = ours.preview(Expire(older_than_ms=NOW + 4 * DAY_MS), now)
-    assert plan.goes
+    assert plan.deleted_points
     append(judge, table, "m", NOW + 7 * DAY_MS)
     assert apply(ours, plan, settle_s=0).outcome == "done"
     assert len(judge.rows(table)) == 4

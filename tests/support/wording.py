@@ -258,7 +258,7 @@ def values(place: Path) -> Iterator[tuple[str, Any]]:
         SAID.clear()
         yield f"notices of {name}", [[each.level for each in notices.notices(history.heads, history)], sorted(SAID)]
         coming = table.next_commit(history, NOW)
-        yield f"next commit of {name}", coming and [coming.goes, len(coming.breaks), len(coming.prevented_by)]
+        yield f"next commit of {name}", coming and [coming.expired, len(coming.breaks), len(coming.prevented_by)]
         lives = [expiration_dates.life(history, path, NOW) for path in history.objects["path"].to_pylist()]
         yield f"lives of {name}", [each and [each.last, each.not_before_ms, each.holders] for each in lives]
         for change in (Expire(retain_max=1, retain_min=1), Expire(older_than_ms=NOW), CreateTag("made")):

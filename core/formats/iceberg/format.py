@@ -231,7 +231,7 @@ class IcebergFormat(Format):
         if not broken:
             return ()
         points = {holder.point for path in broken for holder in history.holders_of(path)}
-        points -= {verdict.point for verdict in plan.goes}
+        points -= {verdict.point for verdict in plan.deleted_points}
         return (
             codes.JAVA_BREAKS(
                 files=counted(len(broken), "{count} file", "{count} files"),
@@ -386,7 +386,7 @@ def _so_many(files: pa.Table) -> str:
 
 
 def _going(plan: Plan, history: History) -> list[int]:
-    gone = {verdict.point for verdict in plan.goes}
+    gone = {verdict.point for verdict in plan.deleted_points}
     return [position for position, holder in enumerate(history.holders) if holder.point in gone]
 
 

@@ -73,11 +73,11 @@ class RefVerdicts:
     snapshots: Mapping[int, tuple[bool, tuple[Reason, ...]]]
 
     @property
-    def goes(self) -> frozenset[int]:
+    def expired(self) -> frozenset[int]:
         return frozenset(number for number, (keep, _) in self.snapshots.items() if not keep)
 
     @property
-    def gone_refs(self) -> frozenset[str]:
+    def deleted_refs(self) -> frozenset[str]:
         return frozenset(name for name, (keep, _) in self.refs.items() if not keep)
 
 

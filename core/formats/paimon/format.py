@@ -289,7 +289,11 @@ class PaimonFormat(TableFormat):
         change = plan.change
         if isinstance(change, Expire):
             prefix = "tag:" if change.branch == MAIN else f"branch:{change.branch}/tag:"
-            named = [verdict.point.removeprefix(prefix) for verdict in plan.goes if verdict.point.startswith(prefix)]
+            named = [
+                verdict.point.removeprefix(prefix)
+                for verdict in plan.deleted_points
+                if verdict.point.startswith(prefix)
+            ]
             change = dataclasses.replace(change, drop_tags=tuple(named))
         return engine_deletion.would_delete(self.store, heads, self.manifests, change, plan.now_ms)
 

@@ -52,13 +52,13 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
     for plan in plans[1:]:
         headline = message("{first} Long-lived changelogs: {second}", first=headline, second=plan.headline)
     found = Forecast(branch, plans, headline, breaks)
-    if not found.goes:
+    if not found.expired:
         return found
     broken = {point: lost for _, by_point in besides for point, lost in by_point.items()}
     return dataclasses.replace(
         found,
         headline=both(found.headline, message("These figures are a lower bound.")),
-        prevented_by=(*_keeping(line, found.goes), *_mending(deletion, history, line, plans[0], broken)),
+        prevented_by=(*_keeping(line, found.expired), *_mending(deletion, history, line, plans[0], broken)),
     )
 
 

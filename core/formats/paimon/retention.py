@@ -186,7 +186,7 @@ def seen_by_writers(line: Line, rules: str = "newest") -> Line:
 class SnapshotVerdicts:
     """The ids that expire, ascending, and the reasons for each id."""
 
-    goes: tuple[int, ...]
+    expired: tuple[int, ...]
     reasons: Mapping[int, tuple[Reason, ...]]
 
 

@@ -113,7 +113,7 @@ def _figures(opened: OpenedTable, plan: Plan, price: Price | None) -> None:
         (words.FREES, markup.size(plan.freed_bytes), units.plural(len(plan.frees), "file") + costs[0]),
         (words.KEEPS, markup.size(plan.kept_bytes), words.KEEPS_BELOW + costs[1]),
         (words.TAGS_KEEP, markup.size(plan.tags_keep_bytes), words.TAGS_KEEP_BELOW + costs[2]),
-        (words.GO, units.count(len(plan.goes)), words.of_points(len(plan.points))),
+        (words.GO, units.count(len(plan.deleted_points)), words.of_points(len(plan.points))),
     ]
     rules = [words.HOW_FREED, words.HOW_KEPT, words.HOW_TAGS_KEEP, words.HOW_VERDICTS]
     if isinstance(plan.change, CleanOrphans):
@@ -163,7 +163,7 @@ def _computed(opened: OpenedTable, plan: Plan) -> None:
 
 def _protect(opened: OpenedTable, plan: Plan, history: History) -> None:
     """Offer to tag a snapshot that would expire, with one click: a temporary tag whose files are checked."""
-    going = [verdict.point for verdict in plan.goes if verdict.point.rsplit("/", 1)[-1].isdigit()]
+    going = [verdict.point for verdict in plan.deleted_points if verdict.point.rsplit("/", 1)[-1].isdigit()]
     if not going or not plan.change.is_expiry:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="protect"):
@@ -274,7 +274,9 @@ def footer(opened: OpenedTable, plan: Plan) -> None:
     with st.container(key="plan_footer"):
         price = settings.price(opened.ref.location)
         told = words.reclaims(plan.freed_bytes, len(plan.frees)) + beside(plan.freed_bytes, price)
-        goes = [markup.muted(words.expires_of(len(plan.goes), len(plan.points)))] if plan.goes else []
+        goes = (
+            [markup.muted(words.expires_of(len(plan.deleted_points), len(plan.points)))] if plan.deleted_points else []
+        )
         st.html(markup.stat([markup.strong(told), *goes]))
         carry_out(opened, plan)
 
@@ -286,7 +288,7 @@ def _is_empty(plan: Plan) -> bool:
 def _icon(plan: Plan) -> str:
     if plan.change.makes_a_tag:
         return ":material/bookmark_add:"
-    return ":material/auto_delete:" if plan.goes or len(plan.frees) else ":material/check:"
+    return ":material/auto_delete:" if plan.deleted_points or len(plan.frees) else ":material/check:"
 
 
 def roots(found: Danger, of: str) -> list[str]:

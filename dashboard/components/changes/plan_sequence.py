@@ -29,14 +29,14 @@ def draw(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, label: st
 
 
 def summary(found: Sequence[Plan]) -> None:
-    made, rest = ([plan for plan in found if bool(plan.goes) is goes] for goes in (False, True))
+    made, rest = ([plan for plan in found if bool(plan.deleted_points) is goes] for goes in (False, True))
     for plan in made[:SHOWN]:
         st.html(markup.note("info", plan.headline))
     if len(made) > SHOWN:
         st.html(markup.note("info", words.and_so_many_more(len(made) - SHOWN)))
     for plan in rest:
         st.html(markup.headline(plan.headline))
-        for verdict in plan.goes:
+        for verdict in plan.deleted_points:
             st.html(markup.note("warning", f"{verdict.point}: {'; '.join(sentences(verdict.reasons))}"))
 
 

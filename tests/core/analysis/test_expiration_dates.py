@@ -49,7 +49,7 @@ def left_after(heads: Heads, commits: Sequence[int], rules: str) -> set[int]:
             line.options, time, retain_max=None, retain_min=None, time_retained_ms=None, older_than_ms=None,
             max_deletes=None, rules=rules,
         )  # fmt: skip
-        goes = retention.expire_snapshots(line, kept, rule).goes
+        goes = retention.expire_snapshots(line, kept, rule).expired
         kept = [each for each in kept if each.id not in goes]
     return {each.id for each in kept}
 

@@ -104,7 +104,7 @@ def test_a_receipt_is_exact(table: TableBuilder) -> None:
     assert (table.root / "snapshot/EARLIEST").read_bytes() == b"6"
     assert_whole(table.root)
     again = opened(table).preview(KEEP_ONE, NOW_MS)
-    assert (again.frees.num_rows, again.goes) == (0, ())
+    assert (again.frees.num_rows, again.deleted_points) == (0, ())
 
 
 # the world between plan and apply ------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def test_conflicts_change_nothing(table: TableBuilder, what: str) -> None:
     if isinstance(change, Expire) and change.retain_max == 99:
         table.schema(options={"snapshot.num-retained.min": "1"})
     plan = opened(table).preview(change, NOW_MS)
-    assert plan.goes
+    assert plan.deleted_points
     happens(table)
     before = tree(table.root)
     with pytest.raises(Conflict, match=r"[Nn]othing was changed"):

@@ -108,7 +108,7 @@ def test_a_tags_time_is_counted_from_its_snapshot(root: Path, capsys: pytest.Cap
     table = open_table(str(root))
     for days, is_kept in ((6, True), (8, False)):
         plan = table.preview(Expire(), now_ms + days * 86_400_000)
-        assert (f"tag:{name}" not in {verdict.point for verdict in plan.goes}) == is_kept
+        assert (f"tag:{name}" not in {verdict.point for verdict in plan.deleted_points}) == is_kept
 
 
 def test_gc_switched_off_refuses_expiry_and_lets_tags_be(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ class TestEveryFormat:
     def test_a_plan_frees_what_nothing_holds_afterwards(self, name: str, table: Table) -> None:
         history = table.history()
         plan = table.preview(CASES[name].expire, LATE_MS, history)
-        gone = {verdict.point for verdict in plan.goes}
+        gone = {verdict.point for verdict in plan.deleted_points}
         assert gone
         after = np.array([each.exists and each.point not in gone for each in history.holders])
         stays = set(history.objects["path"].filter(history.held.over(after)).to_pylist())

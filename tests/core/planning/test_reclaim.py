@@ -53,7 +53,7 @@ def frees(found: Plan) -> dict[str, int]:
 
 
 def goes(found: Plan) -> set[str]:
-    return {verdict.point for verdict in found.goes}
+    return {verdict.point for verdict in found.deleted_points}
 
 
 def test_the_last_that_keeps_an_expired_snapshot_is_told(tmp_path: Path) -> None:
@@ -583,18 +583,18 @@ def test_the_tables_own_limit_ends_a_plan_and_is_told(tmp_path: Path) -> None:
     for _ in range(9):
         table.commit([])
     found = plan(root, Expire(retain_max=4, retain_min=2))
-    assert [verdict.point for verdict in found.goes] == ["1", "2"]
+    assert [verdict.point for verdict in found.deleted_points] == ["1", "2"]
     assert codes.LATER_RUNS(count=5, most=2) in found.warnings
     said = {verdict.point: verdict.reasons for verdict in found.points}
     assert said["3"] == (codes.EXPIRE_LIMIT(most=2),)
     assert said["9"] == (codes.AMONG_NEWEST(least=2),)
     asked = plan(root, Expire(retain_max=4, retain_min=2, max_deletes=4))
-    assert [verdict.point for verdict in asked.goes] == ["1", "2", "3", "4"]
+    assert [verdict.point for verdict in asked.deleted_points] == ["1", "2", "3", "4"]
     assert code_names(asked.warnings) == ["changelogs-freed"]
     named = plan(root, Expire(snapshots=(1, 2, 3)))
     assert codes.ENGINE_RUNS(runs=2) in named.warnings
     table.schema(options=options | {"snapshot.expire.limit": "0"})
-    assert not plan(root, Expire(retain_max=4, retain_min=2)).goes
+    assert not plan(root, Expire(retain_max=4, retain_min=2)).deleted_points
     table.schema(options=options | {"snapshot.expire.limit": "7"})
     assert "later-runs" not in code_names(plan(root, Expire(retain_max=4, retain_min=2)).warnings)
 

@@ -387,7 +387,7 @@ def test_long_lived_changelogs_expire_by_a_mode_of_their_own(
     now_ms = int(page.test.session_state["snapscope.now_ms"])
     asked = Expire(changelogs_only=True, changelog_retain_max=1, changelog_retain_min=1)
     plan = tables.open_table(str(real)).preview(asked, now_ms)
-    assert plan.goes
+    assert plan.deleted_points
     assert plan.headline in page.text
     assert "--changelog --changelog-retain-max 1" in page.text
 

@@ -419,13 +419,13 @@ class TableLife(RuleBasedStateMachine):
         return plan
 
     def going(self, plan: Plan) -> list[Point]:
-        goes = {verdict.point for verdict in plan.goes}
+        goes = {verdict.point for verdict in plan.deleted_points}
         return [point for point in self.views if self.text(point) in goes]
 
     def judge(self, plan: Plan) -> None:
         """Check that a plan frees exactly what only the expiring versions hold; for orphans, what nothing holds."""
         goes = self.going(plan)
-        assert len(goes) == len(plan.goes)
+        assert len(goes) == len(plan.deleted_points)
         frees = set(plan.frees["path"].to_pylist())
         if isinstance(plan.change, CleanOrphans):
             left = {path.partition("/bucket-")[0] for path in self.loose - frees}  # in no metadata

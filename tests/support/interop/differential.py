@@ -101,7 +101,7 @@ def compare(judge: PaimonJudge, history: History, change: Change, before: Before
             counts["versions that the engine broke"] += 1
         if fewer:
             # The engine's hints hide this version from it.
-            goes = {verdict.point for verdict in plan.goes}
+            goes = {verdict.point for verdict in plan.deleted_points}
             left = points(copy)
             needed = {path for name, at in left.items() if name not in goes for path in _needs(judge, copy, at)}
             assert not fewer & needed, (story, "we would take what the engine's points need", fewer & needed)

@@ -328,7 +328,10 @@ class Beside:
     def _compare_ends(self, plan: Plan, now: int, story: Any) -> None:
         """Check that a snapshot expires, under the table's own rules, with the first expiry after its end, and not
         before."""
-        ends, going = expiration_dates.ends(self.heads, self.history.clock_ms), {verdict.point for verdict in plan.goes}
+        ends, going = (
+            expiration_dates.ends(self.heads, self.history.clock_ms),
+            {verdict.point for verdict in plan.deleted_points},
+        )
         for point, (end, words, _) in ends.items():
             if end is not None:
                 assert (point in going) == (end < now), (story, point, end, words)
@@ -436,7 +439,7 @@ def _change(request: Mapping[str, Any]) -> Expire:
 def _split(plan: Plan) -> tuple[set[int], set[str]]:
     """Return the snapshots and the refs that expire."""
     snapshots, names = set[int](), set[str]()
-    for verdict in plan.goes:
+    for verdict in plan.deleted_points:
         _, _, tag = verdict.point.partition("tag:")
         last = verdict.point.rpartition("/")[2]
         if tag or not last.isdecimal():

@@ -58,7 +58,7 @@ def preview(history: HistorySummary, change: Change, now_ms: int) -> Plan:
             _refuse_unheeded(change)
             judged = _expire(heads, change, now_ms)
             warnings += _expiry_notes(heads, change, judged)
-            warnings += unreadable(_tagged(heads, judged.goes))
+            warnings += unreadable(_tagged(heads, judged.expired))
         case CleanOrphans():
             refuse_off(heads)
             warnings += orphan_files.cautions(change, now_ms)
@@ -143,7 +143,7 @@ def _plan(
         for position in np.flatnonzero(~after)
         for problem in history.incomplete.get(int(position), ())
     ]
-    removes = [(_path(name), heads.references[_path(name)]) for name in sorted(judged.gone_refs)]
+    removes = [(_path(name), heads.references[_path(name)]) for name in sorted(judged.deleted_refs)]
     if move.replaces is not None:
         removes.append((_path(move.replaces), heads.references[_path(move.replaces)]))
     removes += [
@@ -218,7 +218,7 @@ def _ref_verdicts(heads: Heads, judged: RefVerdicts) -> list[Verdict]:
 
 
 def _left(history: HistorySummary, judged: RefVerdicts) -> Mask:
-    goes = judged.goes
+    goes = judged.expired
     return np.array([int(holder.name) not in goes for holder in history.holders], dtype=np.bool_)
 
 
@@ -368,8 +368,8 @@ def _expiry_notes(heads: Heads, change: Expire, judged: RefVerdicts) -> list[Rea
     if change.snapshots:
         notes.append(codes.POLICY_TOO())
     log = heads.pointer
-    if judged.goes:
-        left = members(heads).keys() - judged.goes
+    if judged.expired:
+        left = members(heads).keys() - judged.expired
         after = retention.trimmed(log, left)
         if not log:
             notes.append(codes.LOG_EMPTY())

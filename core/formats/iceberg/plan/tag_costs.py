@@ -27,10 +27,10 @@ def by_tags(history: HistorySummary, now_ms: int) -> tuple[HistorySummary, Mask]
     told, untagged = (
         retention.judge(members(heads), given, options, ExpiryOptions(now_ms)) for given in (heads.refs, branches)
     )
-    goes, alone = told.goes, untagged.goes - told.goes
+    goes, alone = told.expired, untagged.expired - told.expired
     names: dict[str, list[str]] = {}
     for tag in heads.main.tags:
-        if tag.name not in told.gone_refs and tag.snapshot.id in alone:
+        if tag.name not in told.deleted_refs and tag.snapshot.id in alone:
             names.setdefault(str(tag.snapshot.id), []).append(tag.name)
     holders: list[Holder] = []
     start: list[int] = []

@@ -172,14 +172,14 @@ def _expire(
     is_held = any(why.code == codes.CONSUMER for each in judged.reasons.values() for why in each)
     if is_held and not retention.heeds_consumers(line.options, change.rules):
         warnings.append(codes.COMMITS_PASS_CONSUMERS())
-    runs = retention.engine_runs(len(judged.goes), rule)
+    runs = retention.engine_runs(len(judged.expired), rule)
     if runs > 1 and change.max_deletes is None:
         warnings.append(codes.ENGINE_RUNS(runs=runs))
-    warnings += retention.lost_jobs(line, judged.goes)
+    warnings += retention.lost_jobs(line, judged.expired)
     if any(problem.code == Fault.GAP for problem in line.warnings):
         warnings.append(codes.GAP())
     if keeps_changelogs(line.options) or asks_changelogs(change):
-        going = set(judged.goes)
+        going = set(judged.expired)
         for position, holder in enumerate(history.holders):
             is_here = holder.branch == line.branch and holder.kind is HolderKind.CHANGELOG and not holder.exists
             if is_here and int(holder.name) in going:
@@ -193,7 +193,7 @@ def _expire(
 
 def _later(judged: SnapshotVerdicts, every: SnapshotVerdicts, rule: Policy) -> list[Reason]:
     """Return a reason if the table's own limit leaves some of `every` for later runs."""
-    count = len(every.goes) - len(judged.goes)
+    count = len(every.expired) - len(judged.expired)
     return [codes.LATER_RUNS(count=count, most=rule.max_deletes)] if count and rule.is_own_limit else []
 
 
@@ -214,7 +214,7 @@ def _judge(
     after: Mask,
     reasons: dict[int, tuple[Reason, ...]],
 ) -> None:
-    goes = set(judged.goes)
+    goes = set(judged.expired)
     for position, holder in enumerate(history.holders):
         if holder.branch == line.branch and holder.kind is kind and holder.exists:
             reasons[position] = judged.reasons[int(holder.name)]

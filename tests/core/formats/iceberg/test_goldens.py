@@ -111,7 +111,7 @@ def test_expire(name: str) -> None:
 
 def split(plan: Plan) -> tuple[set[int], set[str]]:
     """The snapshots and the refs that go."""
-    own = [verdict.point.rpartition("/")[2] for verdict in plan.goes]
+    own = [verdict.point.rpartition("/")[2] for verdict in plan.deleted_points]
     return {int(each) for each in own if each.isdecimal()}, {
         each.partition(":")[2] for each in own if not each.isdecimal()
     }

@@ -481,7 +481,7 @@ def test_removing_a_tag_frees_nothing_now_and_tells_its_cost(table: Table) -> No
     history = table.history()
     for tag in history.heads.main.tags:
         plan = table.preview(DeleteTags((tag.name,)), NOW, history)
-        assert (len(plan.frees), [verdict.point for verdict in plan.goes]) == (0, [f"tag:{tag.name}"])
+        assert (len(plan.frees), [verdict.point for verdict in plan.deleted_points]) == (0, [f"tag:{tag.name}"])
         kept = table.preview(Expire(), NOW, history).freed_bytes
         expiry = table.preview(Expire(drop_tags=(tag.name,)), NOW, history)
         without = expiry.freed_bytes
@@ -491,7 +491,7 @@ def test_removing_a_tag_frees_nothing_now_and_tells_its_cost(table: Table) -> No
         left = [each.text for each in plan.warnings if each.code == codes.NOTHING_ELSE_HOLDS]
         is_last = any(str(tag.snapshot.id) in each for each in left)
         assert ((codes.LAST_KEPT_LATER, tag.snapshot.id) in lost) is is_last
-        is_going = str(tag.snapshot.id) in [verdict.point for verdict in expiry.goes]
+        is_going = str(tag.snapshot.id) in [verdict.point for verdict in expiry.deleted_points]
         assert ((codes.LAST_KEPT, tag.snapshot.id) in lost) is is_going
     with pytest.raises(Invalid, match="no tag 'nope'"):
         table.preview(DeleteTags(("nope",)), NOW, history)
@@ -518,7 +518,7 @@ def test_tags_that_are_made_moved_and_renamed(table: Table) -> None:
     latest: AsOf = resolve(history.heads, "latest")
     for name in ("new", "release 08:00"):  # refs are entries of a document, not files: a colon is only a character
         plan = table.preview(CreateTag(name), NOW, history)
-        assert (plan.source, plan.leaves, plan.goes) == (latest.snapshot, (f"metadata.json#refs/{name}",), ())
+        assert (plan.source, plan.leaves, plan.deleted_points) == (latest.snapshot, (f"metadata.json#refs/{name}",), ())
     plan = table.preview(ReplaceTag(tag.name, latest.snapshot.id), NOW, history)
     assert [path for path, _ in plan.removes] == [f"metadata.json#refs/{tag.name}"]
     plan = table.preview(RenameTag(tag.name, "other"), NOW, history)

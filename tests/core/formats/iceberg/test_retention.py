@@ -112,14 +112,14 @@ def test_the_rule_is_the_rule(data: st.DataObject) -> None:
             judge(snapshots, given_refs, properties, asked)
         return
     found = judge(snapshots, given_refs, properties, asked)
-    assert (set(found.goes), set(found.gone_refs)) == wanted
+    assert (set(found.expired), set(found.deleted_refs)) == wanted
     assert all(reasons and all(map(str, reasons)) for _, reasons in found.snapshots.values())
 
 
 def test_a_snapshot_at_the_cut_off_stays() -> None:
     line = {number: snapshot(number, number - 1 or None, 100 * number) for number in range(1, 6)}
     found = judge(line, [Ref(MAIN, True, 5)], {}, ExpiryOptions(NOW, older_than_ms=300))
-    assert found.goes == {1, 2}
+    assert found.expired == {1, 2}
     assert found.snapshots[3] == (True, (codes.YOUNG_ON_BRANCH(at="1970-01-01 00:00:00.300 UTC", name=MAIN),))
 
 
@@ -127,13 +127,13 @@ def test_nothing_younger_is_kept_behind_one_that_goes() -> None:
     """Clocks went back: the walk stops at the first that is neither young nor few."""
     line = {1: snapshot(1, None, 900), 2: snapshot(2, 1, 100), 3: snapshot(3, 2, 950)}
     found = judge(line, [Ref(MAIN, True, 3)], {}, ExpiryOptions(NOW, older_than_ms=500))
-    assert found.goes == {1, 2}
+    assert found.expired == {1, 2}
     assert found.snapshots[1][1] == (codes.BEHIND(name=MAIN),)
 
 
 def test_parents_that_go_round_in_a_circle_end() -> None:
     line = {1: snapshot(1, 2, 100), 2: snapshot(2, 1, 200)}
-    assert judge(line, [Ref(MAIN, True, 2)], {}, ExpiryOptions(NOW, older_than_ms=500)).goes == {1}
+    assert judge(line, [Ref(MAIN, True, 2)], {}, ExpiryOptions(NOW, older_than_ms=500)).expired == {1}
 
 
 def test_what_cannot_be_asked() -> None:
@@ -168,10 +168,10 @@ def test_the_day_a_snapshot_goes_is_the_day_an_expiry_takes_it(data: st.DataObje
         assert words
         if until_ms is None:
             kept = judge(snapshots, given_refs, properties, ExpiryOptions(10**15))
-            assert int(point) not in kept.goes
+            assert int(point) not in kept.expired
             continue
-        assert int(point) not in judge(snapshots, given_refs, properties, ExpiryOptions(until_ms)).goes
-        assert int(point) in judge(snapshots, given_refs, properties, ExpiryOptions(until_ms + 1)).goes
+        assert int(point) not in judge(snapshots, given_refs, properties, ExpiryOptions(until_ms)).expired
+        assert int(point) in judge(snapshots, given_refs, properties, ExpiryOptions(until_ms + 1)).expired
 
 
 def test_a_ref_that_ends_by_its_age_keeps_nothing_longer() -> None:

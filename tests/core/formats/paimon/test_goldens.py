@@ -153,7 +153,7 @@ def test_no_plan_on_fast_forward_loss_frees_what_a_kept_point_reads() -> None:
             changes += [Expire(line.branch, keep, keep, drop_tags=some) for some in drops]
         for change in changes:
             plan = preview(history, change, NOW_MS)
-            goes = {verdict.point for verdict in plan.goes}
+            goes = {verdict.point for verdict in plan.deleted_points}
             kept = {verdict.point for verdict in plan.points if verdict.keep}
             frees = set(plan.frees["path"].to_pylist())
             assert goes | kept == set(model.holders)

@@ -32,7 +32,7 @@ def coming(root: Path, branch: str = "main") -> Forecast | None:
 def goes(root: Path, branch: str = "main") -> tuple[str, ...]:
     found = coming(root, branch)
     assert found is not None
-    return found.goes
+    return found.expired
 
 
 def test_tags_whose_time_has_passed_go(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_what_keeps_the_points_that_go_keeps_them(tmp_path: Path, options: dict[
     table = replaced_four_times(tmp_path / "t", options)
     found = coming(tmp_path / "t")
     assert found is not None
-    assert found.goes == ("1", "2", "3")
+    assert found.expired == ("1", "2", "3")
     assert "(1–3)" in found.headline
     assert found.prevented_by[0] == codes.TAG_IT(id=3)
     assert "snapshot.num-retained.min = 5" in found.prevented_by[1].text
@@ -132,7 +132,7 @@ def test_long_lived_changelogs_go_too(tmp_path: Path) -> None:
     apply(opened, opened.preview(Expire(retain_max=2, retain_min=2), NOW_MS), settle_s=0)
     found = coming(tmp_path / "t")
     assert found is not None
-    assert found.goes == ("3", "changelog:1")
+    assert found.expired == ("3", "changelog:1")
     assert "Long-lived changelogs: Expires" in found.headline
     option = "changelog.num-retained.min = 5 with changelog.num-retained.max = 5"
     assert codes.RETAIN_CHANGELOGS(option=option) in found.prevented_by
@@ -145,7 +145,7 @@ def test_an_engine_that_would_fail_is_told_of(tmp_path: Path) -> None:
     replaced_four_times(tmp_path / "t", {"snapshot.num-retained.min": "9"}).hints(latest=7)
     found = coming(tmp_path / "t")
     assert found is not None
-    assert (found.goes, found.prevented_by) == ((), ())
+    assert (found.expired, found.prevented_by) == ((), ())
     assert code_names(found.breaks) == ["engine-fails"]
 
 
@@ -155,7 +155,7 @@ def test_snapshots_that_the_engine_does_not_see_do_not_go(tmp_path: Path, earlie
     replaced_four_times(tmp_path / "t", NEWEST_ALONE).hints(earliest=earliest)
     found = coming(tmp_path / "t")
     assert found is not None
-    assert (found.goes, found.prevented_by) == ((), ())
+    assert (found.expired, found.prevented_by) == ((), ())
     assert f"snapshot/EARLIEST points to snapshot {earliest}" in found.headline
     dates = expiries(open_table(str(tmp_path / "t")).heads(), NOW_MS)
     unseen = {point for point, expiry in dates.items() if "never at a commit" in expiry.words}
@@ -173,7 +173,7 @@ def test_nothing_goes_where_the_engine_fails(tmp_path: Path) -> None:
     replaced_four_times(tmp_path / "t", NEWEST_ALONE).hints(latest=7)
     found = coming(tmp_path / "t")
     assert found is not None
-    assert (found.goes, found.prevented_by) == ((), ())
+    assert (found.expired, found.prevented_by) == ((), ())
     assert "its LATEST hint refers to snapshot 7, which does not exist" in found.headline
 
 
@@ -198,7 +198,7 @@ def test_readers_of_changelogs_hold_snapshots_from_a_plan_but_not_from_a_commit(
     opened = open_table(str(tmp_path / "t"))
     history = opened.history()
     plan = opened.preview(Expire(), NOW_MS, history)
-    assert [verdict.point for verdict in plan.goes] == ["1"]
+    assert [verdict.point for verdict in plan.deleted_points] == ["1"]
     assert codes.COMMITS_PASS_CONSUMERS() in plan.warnings
     assert opened.native(plan, history) == ()
     assert goes(tmp_path / "t") == ("1", "2", "3")
@@ -215,7 +215,7 @@ def test_readers_hold_snapshots_where_changelogs_are_not_kept_longer(tmp_path: P
     opened = open_table(str(tmp_path / "t"))
     history = opened.history()
     plan = opened.preview(Expire(retain_max=1, retain_min=1), NOW_MS, history)
-    assert [verdict.point for verdict in plan.goes] == ["1"]
+    assert [verdict.point for verdict in plan.deleted_points] == ["1"]
     assert opened.native(plan, history) == ()
     assert goes(tmp_path / "t") == ("1",)
     dates = expiries(opened.heads(), NOW_MS)

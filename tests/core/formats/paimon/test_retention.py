@@ -157,13 +157,13 @@ def test_without_gaps_exactly_what_the_engine_takes(
     """Clocks may run backwards: the engine stops at the first that is too young."""
     times = {first + index: time_ms for index, time_ms in enumerate(committed)}
     found = judge(times, rule, line(*consumers))
-    assert set(found.goes) == engine(times, rule, consumers)
+    assert set(found.expired) == engine(times, rule, consumers)
     check_words(times, found)
 
 
 def check_words(times: Mapping[int, Any], found: SnapshotVerdicts) -> None:
     ids = sorted(times)
-    assert list(found.goes) == ids[: len(found.goes)], "only a prefix goes"
+    assert list(found.expired) == ids[: len(found.expired)], "only a prefix goes"
     assert set(found.reasons) == set(ids)
     assert all(each.text.strip() for reasons in found.reasons.values() for each in reasons)
     assert all(found.reasons[number] for number in ids)
@@ -181,14 +181,14 @@ def test_over_gaps_no_fewer_stay_than_the_engine_keeps(
 ) -> None:
     found = judge(times, rule, line(*consumers))
     check_words(times, found)
-    assert max(times) not in found.goes, "All snapshots were named for expiry; the newest is always kept."
-    assert len(times) - len(found.goes) >= min(len(times), rule.retain_min)
+    assert max(times) not in found.expired, "All snapshots were named for expiry; the newest is always kept."
+    assert len(times) - len(found.expired) >= min(len(times), rule.retain_min)
     for consumer in consumers:
-        assert all(number < consumer for number in found.goes)
+        assert all(number < consumer for number in found.expired)
     if rule.max_deletes is None:
-        assert set(found.goes) <= engine(times, rule, consumers)
+        assert set(found.expired) <= engine(times, rule, consumers)
     else:
-        assert len(found.goes) <= rule.max_deletes
+        assert len(found.expired) <= rule.max_deletes
 
 
 # boundaries ----------------------------------------------------------------------------------------------------------
@@ -213,13 +213,13 @@ TIMES = {1: 100, 2: 200, 3: 300, 4: 400}
 )
 def test_ages_at_the_boundary(rules: str, threshold: int, expected: tuple[int, ...]) -> None:
     rule = policy(retain_min=1, older_than_ms=threshold, rules=rules)
-    assert judge(TIMES, rule).goes == expected
+    assert judge(TIMES, rule).expired == expected
 
 
 def test_the_newest_n_go_whatever_their_age_beyond_retain_max() -> None:
     young = dict.fromkeys(range(1, 6), NOW)
     found = judge(young, policy(retain_max=2, retain_min=1))
-    assert found.goes == (1, 2, 3)
+    assert found.expired == (1, 2, 3)
     assert found.reasons[1] == (codes.BEYOND_NEWEST(most=2),)
     assert found.reasons[5] == (codes.AMONG_NEWEST(least=1),)
     assert found.reasons[4][0].code == codes.YOUNG
@@ -231,36 +231,36 @@ def test_the_newest_n_go_whatever_their_age_beyond_retain_max() -> None:
 def test_consumers_hold_their_next_and_all_later(next_: int, expected: tuple[int, ...]) -> None:
     rule = policy(retain_min=1, older_than_ms=10**9)
     found = judge(TIMES, rule, line(next_))
-    assert found.goes == expected
+    assert found.expired == expected
     if len(expected) < 3:
         assert found.reasons[len(expected) + 1][0] == codes.CONSUMER(name=f"c{next_}", id=next_)
 
 
 def test_the_slowest_consumer_counts() -> None:
     rule = policy(retain_min=1, older_than_ms=10**9)
-    assert judge(TIMES, rule, line(4, 2, 3)).goes == (1,)
+    assert judge(TIMES, rule, line(4, 2, 3)).expired == (1,)
 
 
 def test_a_consumer_over_a_gap_holds_from_the_next_there_is() -> None:
     rule = policy(retain_min=1, older_than_ms=10**9)
-    assert judge({1: 1, 2: 2, 7: 3, 8: 4}, rule, line(5)).goes == (1, 2)
+    assert judge({1: 1, 2: 2, 7: 3, 8: 4}, rule, line(5)).expired == (1, 2)
 
 
 def test_consumers_of_changelogs_only_hold_no_snapshot_from_a_writer() -> None:
     free = line(1, consumer__changelog_only="true", changelog__time_retained="2 d")
     rule = policy(retain_min=1, older_than_ms=10**9)
-    assert judge(TIMES, rule, retention.seen_by_writers(free)).goes == (1, 2, 3)
-    assert judge(TIMES, rule, free).goes == (), "the engine's CALL heeds them"
+    assert judge(TIMES, rule, retention.seen_by_writers(free)).expired == (1, 2, 3)
+    assert judge(TIMES, rule, free).expired == (), "the engine's CALL heeds them"
     old = retention.seen_by_writers(free, "1.x")
-    assert judge(TIMES, rule, old).goes == (), "older releases do not know the option"
+    assert judge(TIMES, rule, old).expired == (), "older releases do not know the option"
 
 
 def test_max_deletes() -> None:
     rule = policy(retain_min=1, older_than_ms=10**9, max_deletes=2)
     found = judge(TIMES, rule)
-    assert found.goes == (1, 2)
+    assert found.expired == (1, 2)
     assert found.reasons[3][0] == codes.MAX_DELETES(most=2)
-    assert judge(TIMES, policy(retain_min=1, older_than_ms=10**9, max_deletes=99)).goes == (1, 2, 3)
+    assert judge(TIMES, policy(retain_min=1, older_than_ms=10**9, max_deletes=99)).expired == (1, 2, 3)
 
 
 @pytest.mark.parametrize(("limit", "goes"), [("2", (1, 2)), ("1", (1,)), ("0", ()), ("-1", ()), ("9", (1, 2, 3))])
@@ -268,27 +268,27 @@ def test_the_tables_own_limit_holds_where_none_is_asked(limit: str, goes: tuple[
     options = {"snapshot.expire.limit": limit}
     rule = policy(options, retain_min=1, older_than_ms=10**9)
     found = judge(TIMES, rule)
-    assert found.goes == goes
+    assert found.expired == goes
     if len(goes) < 3:
         assert found.reasons[len(goes) + 1][0] == codes.EXPIRE_LIMIT(most=int(limit))
     asked = policy(options, retain_min=1, older_than_ms=10**9, max_deletes=3)
-    assert judge(TIMES, asked).goes == (1, 2, 3), "what is asked overrides it"
+    assert judge(TIMES, asked).expired == (1, 2, 3), "what is asked overrides it"
 
 
 def test_nothing_and_one() -> None:
     rule = policy(retain_min=1, older_than_ms=10**9)
     assert judge({}, rule) == SnapshotVerdicts((), {})
-    assert judge({7: 1}, rule).goes == ()
-    assert judge({7: 1}, policy(retain_max=1, retain_min=1)).goes == ()
+    assert judge({7: 1}, rule).expired == ()
+    assert judge({7: 1}, policy(retain_max=1, retain_min=1)).expired == ()
 
 
 def test_an_unreadable_age_stops_and_retain_max_goes_on() -> None:
     times: dict[int, int | None] = {1: 1, 2: None, 3: 3, 4: 4, 5: 5}
     found = judge(times, policy(retain_min=1, older_than_ms=10**9))
-    assert found.goes == ()
+    assert found.expired == ()
     assert found.reasons[1][0] == codes.AGE_UNKNOWN(id=2)
-    assert judge(times, policy(retain_min=1, older_than_ms=10**9, rules="1.x")).goes == (1,)
-    assert judge(times, policy(retain_max=2, retain_min=2)).goes == (1, 2, 3)
+    assert judge(times, policy(retain_min=1, older_than_ms=10**9, rules="1.x")).expired == (1,)
+    assert judge(times, policy(retain_max=2, retain_min=2)).expired == (1, 2, 3)
 
 
 def test_what_stays_behind_a_blocker_says_which() -> None:
@@ -355,13 +355,13 @@ def test_changelogs_go_as_the_engine_takes_them(
     changelogs = {1 + index: time_ms for index, time_ms in enumerate(old)}
     snapshots = {1 + len(old) + index: time_ms for index, time_ms in enumerate(new)}
     found = judge_changelogs(changelogs, snapshots, rule, line(*consumers))
-    assert set(found.goes) == engine_changelogs(changelogs, snapshots, rule, consumers)
+    assert set(found.expired) == engine_changelogs(changelogs, snapshots, rule, consumers)
     check_words(changelogs, found)
 
 
 def test_the_newest_changelog_always_stays() -> None:
     found = judge_changelogs({1: 1, 2: 2}, {3: 3}, policy(retain_max=1, retain_min=1))
-    assert found.goes == (1,)
+    assert found.expired == (1,)
     assert found.reasons[2] == (codes.NEWEST_CHANGELOG(),)
     assert judge_changelogs({}, {1: 1}, policy(retain_max=1, retain_min=1)) == SnapshotVerdicts((), {})
 
@@ -373,7 +373,7 @@ FIVE = [Retained(number, number) for number in (1, 2, 5, 6, 9)]
 
 def test_named_snapshots_go_if_they_are_the_oldest() -> None:
     found = retention.named_snapshots(FIVE, [2, 1, 2])
-    assert found.goes == (1, 2)
+    assert found.expired == (1, 2)
     assert set(found.reasons) == {1, 2, 5, 6, 9}
 
 

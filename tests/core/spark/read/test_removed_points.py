@@ -33,7 +33,7 @@ def needing_files(table: Table, history: History) -> str:
     """A snapshot that goes in an expiry down to one, and holds a data file that goes with it."""
     plan = table.preview(Expire(retain_max=1, retain_min=1), 2**42, history)
     freed = set(plan.frees["path"].to_pylist())
-    going = [verdict.point for verdict in plan.goes if verdict.point.isdigit()]
+    going = [verdict.point for verdict in plan.deleted_points if verdict.point.isdigit()]
     return next(each for each in going if freed & set(history.files_at(history.position(each))["path"].to_pylist()))
 
 

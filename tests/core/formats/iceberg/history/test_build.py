@@ -552,7 +552,7 @@ def test_a_vector_written_anew_is_a_change_of_deletes(tmp_path: Path) -> None:
     whole = dict(zip(history.objects["path"].to_pylist(), history.objects["bytes"].to_pylist(), strict=True))
     assert whole["data/dv.puffin"] == 99
     plan = table.preview(Expire(older_than_ms=5000, drop_tags=("v1",)), 6000, history)
-    assert [verdict.point for verdict in plan.goes] == ["1", "tag:v1"]
+    assert [verdict.point for verdict in plan.deleted_points] == ["1", "tag:v1"]
     assert "data/dv.puffin" not in plan.frees["path"].to_pylist()
     (said,) = table.native(plan, history)
     assert "would delete 1 file that 1 remaining snapshot still needs, such as data/dv.puffin:" in said.text

@@ -55,7 +55,7 @@ def test_exactly_the_litter_is_found_and_deleted(root: Path) -> None:
     assert paths(plan) == sorted(LITTER.values())
     kinds = plan.frees["kind"].value_counts().to_pylist()
     assert {each["values"]: each["counts"] for each in kinds} == KINDS
-    assert (plan.freed_bytes, plan.removes, plan.goes) == (5 * len(LITTER), (), ())
+    assert (plan.freed_bytes, plan.removes, plan.deleted_points) == (5 * len(LITTER), (), ())
     receipt = apply(open_table(str(root)), plan, settle_s=0)
     assert (receipt.is_exact, receipt.freed_bytes) == (True, 5 * len(LITTER))
     assert ground.disk(root) == before

@@ -51,7 +51,7 @@ def test_what_a_rollback_loses_is_what_the_sets_say(table: TableBuilder) -> None
     model = set_model.read(table.root)
     shown = plan(table, Rollback("5", destructive=True))
     lost = {"6", "7", "8", "9"}
-    assert {verdict.point for verdict in shown.goes} == lost
+    assert {verdict.point for verdict in shown.deleted_points} == lost
     kept = {path for point, holder in model.holders.items() if point not in lost for path in holder.paths}
     own = {path for point in lost for path in model.holders[point].paths} - kept
     assert set(shown.orphans["path"].to_pylist()) == {path for path in own if not path.startswith("snapshot/")}
@@ -61,7 +61,7 @@ def test_what_a_rollback_loses_is_what_the_sets_say(table: TableBuilder) -> None
     assert [each.path for each in doing[1:]] == [f"snapshot/snapshot-{number}" for number in (9, 8, 7, 6)]
     assert "reader" in [each.values["name"] for each in shown.warnings if each.code == codes.CONSUMER_WAITS]
     assert "deletes 4 snapshots (6–9)" in shown.headline
-    assert plan(table, Rollback("5")).goes == ()
+    assert plan(table, Rollback("5")).deleted_points == ()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,12 @@ def test_branches_of_a_chain_table_stay_as_they_are(tmp_path: Path) -> None:
             plan(made, change)
     with pytest.raises(Unsupported, match="In a chain table, a rollback as latest"):
         plan(made, Rollback("5"))
-    assert {verdict.point for verdict in plan(made, Rollback("5", destructive=True)).goes} == {"6", "7", "8", "9"}
+    assert {verdict.point for verdict in plan(made, Rollback("5", destructive=True)).deleted_points} == {
+        "6",
+        "7",
+        "8",
+        "9",
+    }
 
 
 def test_a_branch_is_renamed_with_what_is_on_it(table: TableBuilder) -> None:
