@@ -1,8 +1,6 @@
 // Columns and tables beside an editor: a click writes the name where the cursor stands. Names are text, never markup.
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector("section");
-  root.tabIndex = 0; // it scrolls
-  root.ariaLabel = data.title;
   const make = (kind, text, name) => {
     const made = document.createElement(kind);
     made.textContent = text;
@@ -30,6 +28,8 @@ export default function ({ data, parentElement }) {
   };
   root.replaceChildren(make("div", data.title, "title"));
   const list = make("ul", "");
+  list.tabIndex = 0; // it scrolls
+  list.ariaLabel = data.title;
   for (const each of data.columns) {
     const line = make("li", "");
     const hint = [each.name, each.type, ...each.marks, each.comment].filter(Boolean).join(" · ");
