@@ -128,7 +128,7 @@ def _plan_all(args: Args) -> Answer:
         document.append(answers.plan(shown, coming=coming))
         frees = f"{len(shown.frees):,}", size(shown.freed_bytes), size(shown.kept_bytes)
         own = f"; the next commit expires {len(coming.expired)} automatically" if coming and coming.expired else ""
-        rows.append((each.title, *frees, f"{shown.gone}{own}"))
+        rows.append((each.title, *frees, f"{shown.deletions}{own}"))
     args.partly = UNREAD if any("error" in each for each in document) else ""
     return document, grid(("table", "files reclaimed", "bytes reclaimed", "bytes kept", ""), rows)
 

@@ -72,7 +72,7 @@ def columns(args: Args) -> Answer:
     document = [_document(each) for each in found]
     lines = [
         (each.column.name, each.column.type, _bound(each, each.low, cut=each.low_cut),
-         _bound(each, each.high, cut=each.high_cut), _nulls(each), f"{each.told} of {each.files}")
+         _bound(each, each.high, cut=each.high_cut), _nulls(each), f"{each.files_with_bounds} of {each.files}")
         for each in found
     ]  # fmt: skip
     text = grid(("column", "type", "min", "max", "nulls", "files with statistics"), lines)
@@ -83,7 +83,8 @@ def _document(of: Bounds) -> dict[str, Any]:
     return {
         "id": of.column.id, "column": of.column.name, "type": of.column.type, "low": _plain(of.low),
         "high": _plain(of.high), "low_possibly_truncated": of.low_cut, "high_possibly_truncated": of.high_cut,
-        "nulls": of.nulls, "files": of.files, "files_that_tell": of.told, "files_that_count_nulls": of.counted,
+        "nulls": of.nulls, "files": of.files, "files_that_tell": of.files_with_bounds,
+        "files_that_count_nulls": of.files_with_null_count,
         "files_of_another_type": of.unreadable,
         "rows": of.rows,
     }  # fmt: skip
@@ -97,14 +98,14 @@ def _bound(of: Bounds, value: Any, *, cut: bool) -> str:
     if value is None:
         if of.unreadable:
             return "written, but not of this type"
-        return "all null" if of.files and of.told == of.files else "not written"
+        return "all null" if of.files and of.files_with_bounds == of.files else "not written"
     return f"{_plain(value)}{'~' if cut else ''}"
 
 
 def _nulls(of: Bounds) -> str:
     if of.nulls is None:
         return "not written"
-    return f"{'' if of.counted == of.files else '>= '}{of.nulls:,}"
+    return f"{'' if of.files_with_null_count == of.files else '>= '}{of.nulls:,}"
 
 
 def schemas(args: Args) -> Answer:

@@ -61,7 +61,7 @@ def told_of(store: Store, found: Unheld) -> tuple[pa.Table, list[Reason]]:
     frees = found.frees
     if out:
         frees = frees.filter(pa.array([path not in out for path in frees["path"].to_pylist()], pa.bool_()))
-    counts = {**found.stays, _UNKNOWN: found.stays.get(_UNKNOWN, 0) + len(out)}
+    counts = {**found.kept, _UNKNOWN: found.kept.get(_UNKNOWN, 0) + len(out)}
     whys = (_YOUNG, codes.MAY_BE_COMMITTED()), (_AGELESS, codes.AGELESS()), (_UNKNOWN, codes.ODD_NAMES())
     notes = [codes.FILES_STAY(count=counts[name], why=why) for name, why in whys if counts.get(name)]
     notes += [codes.NO_TEXT_STAYS(**shown(found.listed.odd))] if found.listed.odd else []

@@ -359,8 +359,8 @@ def asks_changelogs(change: Expire) -> bool:
 def check_tag_name(line: Line, name: str) -> None:
     """Raise `Invalid` for a tag name that is not allowed or already taken."""
     refuse_name("tag", name)
-    taken = [tag.name for tag in line.tags] + [each.name for each in line.unreadable if each.kind == "tag"]
-    if name in taken:
+    used_names = [tag.name for tag in line.tags] + [each.name for each in line.unreadable if each.kind == "tag"]
+    if name in used_names:
         raise Invalid(
             "Tag {name!r} already exists.",
             name=name,

@@ -1,9 +1,9 @@
 """What metadata says about the values of columns: minimum, maximum and null count, of one file or of many.
 
 Invariants:
-- Nothing is guessed. A bound that no file states is None, and `told` is below `files`. A null count covers only the
-  files that state one; it is never 0 for those that do not. Bounds that are present but cannot be read as the column's
-  current type count as `unreadable`, not as missing.
+- Nothing is guessed. A bound that no file states is None, and `files_with_bounds` is below `files`. A null count covers
+  only the files that state one; it is never 0 for those that do not. Bounds that are present but cannot be read as the
+  column's current type count as `unreadable`, not as missing.
 - A string or binary bound of the length at which formats truncate may be truncated: a minimum to its prefix, a maximum
   to its prefix rounded up. A shorter bound is exact.
 """
@@ -28,7 +28,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FileBounds:
     """What one file's metadata states about one column. None is unknown; if all of `rows` are null there are no bounds.
 
     unreadable: bounds are present but are not values of the column's current type
@@ -44,8 +44,10 @@ class Said:
 class Bounds:
     """Bounds of one column over `files` files with `rows` rows.
 
-    low, high: over the files that state them, None if none does; `told` files state both, or hold only nulls
-    nulls: over the `counted` files that state a null count; None if none does
+    low, high: over the files that state them, None if none does
+    nulls: over the files that state a null count, None if none does
+    files_with_bounds: those that state both bounds, or hold only nulls
+    files_with_null_count: those that state a null count
     """
 
     column: Column
@@ -55,14 +57,14 @@ class Bounds:
     high_cut: bool
     nulls: int | None
     files: int
-    told: int
-    counted: int
+    files_with_bounds: int
+    files_with_null_count: int
     rows: int
     unreadable: int  # files whose bounds are not values of the current type
 
 
 def merged(
-    columns: Sequence[Column], files: Iterable[tuple[int, Mapping[int, Said]]], cuts: Mapping[int, int]
+    columns: Sequence[Column], files: Iterable[tuple[int, Mapping[int, FileBounds]]], cuts: Mapping[int, int]
 ) -> tuple[Bounds, ...]:
     """Merge the bounds of columns over the files given as `(rows, what the file states by column id)`.
 
@@ -72,27 +74,28 @@ def merged(
     return tuple(_merged(column, given, cuts.get(column.id, CUT)) for column in columns)
 
 
-def _merged(column: Column, files: Sequence[tuple[int, Mapping[int, Said]]], cut: int) -> Bounds:
+def _merged(column: Column, files: Sequence[tuple[int, Mapping[int, FileBounds]]], cut: int) -> Bounds:
     low = high = None
-    nulls = told = counted = rows = unreadable = 0
-    for count, said in files:
+    nulls = files_with_bounds = files_with_null_count = rows = unreadable = 0
+    for count, stated in files:
         rows += count
-        own = said.get(column.id)
+        own = stated.get(column.id)
         if own is None:
             continue
         unreadable += own.unreadable
         if own.nulls is not None:
-            counted += 1
+            files_with_null_count += 1
             nulls += own.nulls
         is_empty = own.low is None and own.high is None and own.nulls == count
-        told += is_empty or (own.low is not None and own.high is not None)
+        files_with_bounds += is_empty or (own.low is not None and own.high is not None)
         if own.low is not None:
             low = own.low if low is None else min(low, own.low, key=ordered)
         if own.high is not None:
             high = own.high if high is None else max(high, own.high, key=ordered)
     return Bounds(
         column, low, high, _may_be_cut(low, cut), _may_be_cut(high, cut),
-        nulls if counted else None, len(files), told, counted, rows, unreadable,
+        nulls if files_with_null_count else None, len(files),
+        files_with_bounds, files_with_null_count, rows, unreadable,
     )  # fmt: skip
 
 

@@ -325,10 +325,10 @@ def _of_one(effect: Effect) -> Message:
 
 
 def _of_swap(effect: SwapMetadata) -> Message:
-    set_ = dict(effect.sets)
-    gone = [path for path, _ in effect.removes if path not in set_]
+    written = dict(effect.sets)
+    removed = [path for path, _ in effect.removes if path not in written]
     return message(
         "Commit new table metadata: {gone}, {made}, if these are unchanged",
-        gone=counted(len(gone), "{count} reference removed", "{count} references removed"),
-        made=counted(len(set_), "{count} set", "{count} set"),
+        gone=counted(len(removed), "{count} reference removed", "{count} references removed"),
+        made=counted(len(written), "{count} set", "{count} set"),
     )

@@ -72,8 +72,8 @@ class HistorySummary(ABC):
         """Live files, bytes and rows of each position."""
 
     @abstractmethod
-    def reclaimed(self, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
-        """Return what is held in `going` and nowhere in `after`. `tags`: the positions of tags."""
+    def reclaimed(self, deleted: Mask, kept: Mask, tags: Mask) -> Reclaimed:
+        """Return what is held in `deleted` and nowhere in `kept`. `tags`: the positions of tags."""
 
     @abstractmethod
     def objects_among(self, paths: Collection[str]) -> frozenset[str]:
@@ -189,8 +189,8 @@ class History(HistorySummary):
         sizes: Ints = pc.fill_null(self.objects["bytes"], 0).to_numpy()
         return shapes(self.held, sizes * self.objects["ours"].to_numpy())
 
-    def reclaimed(self, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
-        return reclaimed(self.objects, self.held, going, after, tags)
+    def reclaimed(self, deleted: Mask, kept: Mask, tags: Mask) -> Reclaimed:
+        return reclaimed(self.objects, self.held, deleted, kept, tags)
 
     def objects_among(self, paths: Collection[str]) -> frozenset[str]:
         known = self.objects["path"]
@@ -204,8 +204,8 @@ class History(HistorySummary):
 
     def unheld(self, lister: Lister, directories: Sequence[str], seen: Listed) -> Unheld:
         listed = Listed.together([seen, lister.listed(directories)])
-        frees, stays = unheld(listed.files, names(self.objects["path"].filter(pa.array(self.held.over(self.existing)))))
-        return Unheld(frees, stays, replace(listed, files=LISTED.empty_table()))
+        frees, kept = unheld(listed.files, names(self.objects["path"].filter(pa.array(self.held.over(self.existing)))))
+        return Unheld(frees, kept, replace(listed, files=LISTED.empty_table()))
 
     def split(self, holders: tuple[Holder, ...], first: Ints) -> History:
         return replace(self, holders=holders, held=self.held.split(first))
@@ -250,16 +250,16 @@ class History(HistorySummary):
         return _bytes_of(self.objects, chosen)
 
 
-def reclaimed(objects: pa.Table, held: Intervals, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
+def reclaimed(objects: pa.Table, held: Intervals, deleted: Mask, kept: Mask, tags: Mask) -> Reclaimed:
     """As `HistorySummary.reclaimed`, of some of its objects."""
-    lost, by_tag, otherwise = (held.over(some) for some in (going, after & tags, after & ~tags))
-    kept = by_tag | otherwise
-    chosen, ours = lost & ~kept, objects["ours"].to_numpy()
+    was_held, by_tag, otherwise = (held.over(some) for some in (deleted, kept & tags, kept & ~tags))
+    still_held = by_tag | otherwise
+    chosen, ours = was_held & ~still_held, objects["ours"].to_numpy()
     return Reclaimed(
         objects.select(["path", "kind", "bytes"]).take(pa.array(np.flatnonzero(chosen & ours))),
         int((chosen & ~ours).sum()),
-        _bytes_of(objects, kept),
-        _bytes_of(objects, lost & by_tag & ~otherwise),
+        _bytes_of(objects, still_held),
+        _bytes_of(objects, was_held & by_tag & ~otherwise),
     )
 
 
@@ -267,8 +267,8 @@ def held_among(
     objects: pa.Table, held: Intervals, existing: Mask, paths: Collection[str]
 ) -> dict[str, tuple[int, ...]]:
     """As `HistorySummary.held_among`, of some of its objects."""
-    asked = pc.is_in(objects["path"], value_set=pa.array(list(paths), pa.string()))
-    chosen = held.over(existing) & asked.to_numpy()
+    is_given = pc.is_in(objects["path"], value_set=pa.array(list(paths), pa.string()))
+    chosen = held.over(existing) & is_given.to_numpy()
     runs, positions = held.only(chosen), np.flatnonzero(existing)
     order = np.argsort(runs.owner, kind="stable")
     begin = np.searchsorted(positions, runs.first[order], side="left")

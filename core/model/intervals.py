@@ -78,9 +78,9 @@ class Intervals:
 
     def only(self, chosen: Mask) -> Intervals:
         """The intervals of the chosen objects, renumbered."""
-        mine, number = chosen[self.owner], np.cumsum(chosen) - 1
-        owner = number[self.owner[mine]]
-        return Intervals(owner, self.first[mine], self.last[mine], int(chosen.sum()), self.positions)
+        is_chosen, number = chosen[self.owner], np.cumsum(chosen) - 1
+        owner = number[self.owner[is_chosen]]
+        return Intervals(owner, self.first[is_chosen], self.last[is_chosen], int(chosen.sum()), self.positions)
 
     def split(self, first: Ints) -> Intervals:
         """The same intervals where position p was split into `first[p]` to `first[p + 1]`, the latter excluded."""
@@ -186,12 +186,16 @@ def subtract(added: Intervals, removed: Intervals) -> Intervals:
         )
     )
     plus, minus = len(added.owner), len(removed.owner)
-    adds = np.repeat(np.array([1, -1, 0], dtype=np.int8), (plus, plus, 2 * minus))
-    dels = np.repeat(np.array([0, 1, -1], dtype=np.int8), (2 * plus, minus, minus))
+    additions = np.repeat(np.array([1, -1, 0], dtype=np.int8), (plus, plus, 2 * minus))
+    removals = np.repeat(np.array([0, 1, -1], dtype=np.int8), (2 * plus, minus, minus))
     order = np.argsort(at, kind="stable")
-    at, adds, dels = at[order], np.cumsum(adds[order], dtype=np.int64), np.cumsum(dels[order], dtype=np.int64)
+    at, additions, removals = (
+        at[order],
+        np.cumsum(additions[order], dtype=np.int64),
+        np.cumsum(removals[order], dtype=np.int64),
+    )
     settled = np.concatenate((at[1:] != at[:-1], [True])) if len(at) else np.zeros(0, dtype=np.bool_)
-    at, live = at[settled], (adds[settled] > 0) & (dels[settled] == 0)
+    at, live = at[settled], (additions[settled] > 0) & (removals[settled] == 0)
     if not live.any():
         return empty(added.owners, added.positions)
     start = live & ~np.concatenate(([False], live[:-1]))

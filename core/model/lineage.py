@@ -53,27 +53,27 @@ def _shared(ours: Mapping[int, Schema], theirs: Mapping[int, Schema]) -> Iterato
         yield ours[number]
 
 
-def _ids(of: object) -> Iterator[int]:
+def _ids(node: object) -> Iterator[int]:
     """The ids of columns and of all fields inside their types."""
-    if isinstance(of, Field):
-        yield of.id
-        yield from _ids(of.type)
-    elif isinstance(of, Mapping):
-        if isinstance(id := of.get("id"), int):
+    if isinstance(node, Field):
+        yield node.id
+        yield from _ids(node.type)
+    elif isinstance(node, Mapping):
+        if isinstance(id := node.get("id"), int):
             yield id
-        yield from _ids(tuple(of.values()))
-    elif isinstance(of, list | tuple):
-        for each in of:
+        yield from _ids(tuple(node.values()))
+    elif isinstance(node, list | tuple):
+        for each in node:
             yield from _ids(each)
 
 
-def _renumbered(of: Any, known: int, free: int) -> Any:
+def _renumbered(node: Any, known: int, free: int) -> Any:
     """A column or type in which ids after `known` are moved up by `free`."""
-    if isinstance(of, Field):
-        id = of.id + free if of.id > known else of.id
-        return replace(of, id=id, type=_renumbered(of.type, known, free))
-    if isinstance(of, Mapping):
-        is_field = isinstance(of.get("id"), int) and of["id"] > known
-        moved = {"id": of["id"] + free} if is_field else {}
-        return {name: _renumbered(each, known, free) for name, each in of.items()} | moved
-    return [_renumbered(each, known, free) for each in of] if isinstance(of, list | tuple) else of
+    if isinstance(node, Field):
+        id = node.id + free if node.id > known else node.id
+        return replace(node, id=id, type=_renumbered(node.type, known, free))
+    if isinstance(node, Mapping):
+        is_field = isinstance(node.get("id"), int) and node["id"] > known
+        moved = {"id": node["id"] + free} if is_field else {}
+        return {name: _renumbered(each, known, free) for name, each in node.items()} | moved
+    return [_renumbered(each, known, free) for each in node] if isinstance(node, list | tuple) else node

@@ -117,7 +117,7 @@ class Plan:
     @property
     def _headline(self) -> str:
         if moved := self._moved:
-            return self._beside(moved)
+            return self._move_sentence(moved)
         if isinstance(self.change, CleanOrphans):
             orphans = counted(len(self.frees), "{count} orphaned file", "{count} orphaned files")
             return message("Reclaims {size} in {files}.", size=size(self.freed_bytes), files=orphans)
@@ -126,9 +126,9 @@ class Plan:
         if not self.deleted_points:
             return message("Nothing is deleted, so nothing is reclaimed.")
         if len(self.frees):
-            sentence = message("{gone}, reclaims {freed}.", gone=self.gone, freed=self._freed)
+            sentence = message("{gone}, reclaims {freed}.", gone=self.deletions, freed=self._freed)
         else:
-            sentence = message("{gone}, reclaims nothing.", gone=self.gone)
+            sentence = message("{gone}, reclaims nothing.", gone=self.deletions)
         if not self.tags_keep_bytes:
             return sentence
         kept = message("Tags hold a further {size} of the expired snapshots.", size=size(self.tags_keep_bytes))
@@ -140,7 +140,7 @@ class Plan:
         return message("{size} in {files}", size=size(self.freed_bytes), files=files)
 
     @property
-    def gone(self) -> Message:
+    def deletions(self) -> Message:
         """What is deleted and what expires. References come first, because someone created them on purpose."""
         points = [verdict.point for verdict in self.deleted_points]
         if not points:
@@ -159,7 +159,7 @@ class Plan:
         named, expired = version_lists.with_and(refs), version_lists.with_and(versions)
         return message("Deletes {refs}, expires {versions}", refs=named, versions=expired)
 
-    def _beside(self, moved: Message) -> Message:
+    def _move_sentence(self, moved: Message) -> Message:
         """What is deleted, what nothing holds afterwards, and what is reclaimed, for an action that moves references or
         commits. Such an action frees files only where it replaces a tag, or by a rule of the table for each commit."""
         freed = message("reclaims {freed}", freed=self._freed) if len(self.frees) else message("reclaims nothing")
@@ -170,13 +170,13 @@ class Plan:
             points = [point.removeprefix(f"branch:{self.change.name}/") for point in points]
             what = version_lists.with_and([*version_lists.of_refs(points), *version_lists.of_versions(points)])
             return message("{moved}, and with it {what}; {freed}.", moved=moved, what=what, freed=freed)
-        gone = version_lists.with_and([*version_lists.of_refs(points), *version_lists.of_versions(points)])
+        deletions = version_lists.with_and([*version_lists.of_refs(points), *version_lists.of_versions(points)])
         if not len(self.orphans):
-            return message("{moved}; deletes {what}; {freed}.", moved=moved, what=gone, freed=freed)
+            return message("{moved}; deletes {what}; {freed}.", moved=moved, what=deletions, freed=freed)
         return message(
             "{moved}; deletes {what} with {files} ({size}) that nothing else holds; {freed}.",
             moved=moved,
-            what=gone,
+            what=deletions,
             files=counted(len(self.orphans), "{count} file", "{count} files"),
             size=size(int(pc.sum(self.orphans["bytes"]).as_py() or 0)),
             freed=freed,
@@ -217,8 +217,8 @@ class Plan:
                 return counted(len(self.removes), "Deletes {count} consumer", "Deletes {count} consumers")
             case DropPartitions() | Truncate():
                 rows = f"{pc.sum(self.leaving['rows']).as_py() or 0:,}"
-                taken = "Removes {rows} rows in {ended} from {branch} with a commit"
-                return message(taken, rows=rows, ended=self._ended, branch=change.branch)
+                template = "Removes {rows} rows in {ended} from {branch} with a commit"
+                return message(template, rows=rows, ended=self._ended, branch=change.branch)
             case Compact() if len(self.leaving):
                 return message("Rewrites {ended} of {branch} with a commit", ended=self._ended, branch=change.branch)
             case Analyze():

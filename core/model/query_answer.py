@@ -47,7 +47,7 @@ class QueryAnswer:
     def note(self) -> str:
         files = several(self.files_live, "file")
         read = f"{files} live, read" if self.files_read is None else f"read {self.files_read:,} of {files}"
-        said = f"as of {self.point.point}, {read} in {self.seconds:.1f} s by {self.engine}."
+        sentence = f"as of {self.point.point}, {read} in {self.seconds:.1f} s by {self.engine}."
         return " ".join(
-            (said, *(f"Left out: {each}." for each in self.left_out), *(f"{each}." for each in self.differs))
+            (sentence, *(f"Left out: {each}." for each in self.left_out), *(f"{each}." for each in self.differs))
         )

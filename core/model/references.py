@@ -48,10 +48,10 @@ class Problem:
         """The problem as a sentence for a page or a terminal."""
         parts = {"path": self.path, "expected": self.expected, "found": self.found}
         if is_clause(self.found):  # it is a full sentence by itself
-            said = message("{path}: expected {expected}. {found}.", **parts)
+            sentence = message("{path}: expected {expected}. {found}.", **parts)
         else:
-            said = message("{path}: expected {expected}, found {found}.", **parts)
-        return both(said, self.remedy) if self.remedy else said
+            sentence = message("{path}: expected {expected}, found {found}.", **parts)
+        return both(sentence, self.remedy) if self.remedy else sentence
 
 
 @dataclass(frozen=True, slots=True)

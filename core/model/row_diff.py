@@ -62,10 +62,10 @@ class RowDiff:
 
     @property
     def note(self) -> str:
-        said = (
+        first_sentence = (
             f"{self.a.point} to {self.b.point}, read {self.files_read:,} of {several(self.files_live, 'file')} "
             f"in {self.seconds:.1f} s by {self.engine}."
         )
         if self.truncated:
-            said += f" The first {several(len(self.changes), 'row')} are shown; the totals count all."
-        return " ".join((said, *(f"{note}." for note in self.notes)))
+            first_sentence += f" The first {several(len(self.changes), 'row')} are shown; the totals count all."
+        return " ".join((first_sentence, *(f"{note}." for note in self.notes)))

@@ -39,11 +39,11 @@ def hint(text: str) -> Message | None:
         return message('Write a future time as a date, such as 2026-11-17, and a past one also as "3 days ago".')
     if match := re.fullmatch(rf"(?:this|yesterday) ({'|'.join(_CLOCKS)})", text):
         day = "yesterday" if text.startswith("yesterday") else "today"
-        return _meant(f"{day} {_CLOCKS[match[1]]}")
+        return _suggestion(f"{day} {_CLOCKS[match[1]]}")
     if match := re.fullmatch(_DURATION, text):
-        return _meant(f"{match[1]} ago")
+        return _suggestion(f"{match[1]} ago")
     if match := re.fullmatch(_SPELLED_OUT, text):
-        return _meant(f"{_NUMBERS[match[1]]} {match[2]}{'' if _NUMBERS[match[1]] == 1 else 's'} ago")
+        return _suggestion(f"{_NUMBERS[match[1]]} {match[2]}{'' if _NUMBERS[match[1]] == 1 else 's'} ago")
     if match := re.fullmatch(_CLOCK, text):
         return _with_day(match)
     return _nearly_a_day(text)
@@ -81,7 +81,7 @@ def no_such_zone(name: str) -> Invalid:
     )
 
 
-def _meant(text: str) -> Message:
+def _suggestion(text: str) -> Message:
     return message('Did you mean "{text}"?', text=text)
 
 
@@ -103,4 +103,4 @@ def _nearly_a_day(text: str) -> Message | None:
     day = short or nearest(first, _DAYS, 0.75)
     if day is None:
         return None
-    return _meant(" ".join([day, *(_CLOCKS.get(each, each) for each in words[1:])]))
+    return _suggestion(" ".join([day, *(_CLOCKS.get(each, each) for each in words[1:])]))

@@ -280,9 +280,11 @@ def _named_day(match: re.Match[str], zone: str, now_ms: int, text: str) -> Parse
         days = [back] if back else [0, 7]
     else:
         days = [("today", "yesterday").index(name)]
-    said = {name: value for name, value in match.groupdict().items() if value is not None}
+    given = {name: value for name, value in match.groupdict().items() if value is not None}
     found = [
-        _dated("relative", {**said, "year": f"{day.year:04}", "month": str(day.month), "day": str(day.day)}, zone, text)
+        _dated(
+            "relative", {**given, "year": f"{day.year:04}", "month": str(day.month), "day": str(day.day)}, zone, text
+        )
         for day in (now.date() - each * _DAY for each in days)
     ]
     found = [each for each in found if len(found) == 1 or each.ms <= now_ms]
@@ -293,11 +295,11 @@ def _named_day(match: re.Match[str], zone: str, now_ms: int, text: str) -> Parse
 
 def _slashed(match: re.Match[str], zone: str, text: str) -> ParsedTime:
     """Parse a slashed date: 03/04/2026 is 3 April to some readers and 4 March to others."""
-    said = {name: value for name, value in match.groupdict().items() if value is not None}
+    given = {name: value for name, value in match.groupdict().items() if value is not None}
     first, second = int(match["first"]), int(match["second_"])
     days = dict.fromkeys((day, month) for day, month in ((first, second), (second, first)) if 1 <= month <= 12)
     found = [
-        _dated("day", {**said, "day": str(day), "month": str(month)}, zone, text)
+        _dated("day", {**given, "day": str(day), "month": str(month)}, zone, text)
         for day, month in days
         if _is_day(int(match["year"]), month, day)
     ]
@@ -328,19 +330,19 @@ def _refuse_compact(text: str, zone: str) -> None:
 
 def _dated(form: str, match: re.Match[str] | dict[str, str], zone: str, text: str) -> ParsedTime:
     groups = match if isinstance(match, dict) else match.groupdict()
-    said = {"hour": "0", "minute": "0", "second": "0"} | {
+    given = {"hour": "0", "minute": "0", "second": "0"} | {
         name: value for name, value in groups.items() if value is not None
     }
-    month = said["month"]
+    month = given["month"]
     number = int(month) if month.isdigit() else MONTHS.index(month.lower()) + 1 if month.lower() in MONTHS else 0
-    year = int(said["year"]) + (2000 if form == "spark" else 0)
-    micros = int((said.get("part", "") + "000000")[:6])
-    hour, minute, second = _hour(said, text), int(said["minute"]), int(said["second"])
+    year = int(given["year"]) + (2000 if form == "spark" else 0)
+    micros = int((given.get("part", "") + "000000")[:6])
+    hour, minute, second = _hour(given, text), int(given["minute"]), int(given["second"])
     try:
-        naive = dt.datetime(year, number, int(said["day"]), hour, minute, second, micros)  # noqa: DTZ001  # see below
+        naive = dt.datetime(year, number, int(given["day"]), hour, minute, second, micros)  # noqa: DTZ001  # see below
     except ValueError:
         raise no_such_time(text) from None
-    name, place = said.get("zone", ""), said.get("place")
+    name, place = given.get("zone", ""), given.get("place")
     if name.upper() in ("Z", UTC, "GMT"):
         return ParsedTime(_ms(naive.replace(tzinfo=dt.UTC)), form, UTC, named=True)
     if name[:1] in ("+", "-"):
@@ -356,9 +358,9 @@ def _dated(form: str, match: re.Match[str] | dict[str, str], zone: str, text: st
     return _local(naive, form, zone, text, named=False)
 
 
-def _hour(said: dict[str, str], text: str) -> int:
+def _hour(given: dict[str, str], text: str) -> int:
     """The hour on a 24-hour clock; `12 am` is midnight."""
-    hour, half = int(said["hour"]), said.get("half", "").lower()
+    hour, half = int(given["hour"]), given.get("half", "").lower()
     if not half:
         return hour
     if not 1 <= hour <= 12:

@@ -61,12 +61,12 @@ class Unheld:
     """Of listed files, those that no version holds.
 
     frees: path, kind and bytes of those that may be deleted, in any order
-    stays: why others stay → how many
+    kept: why others are kept → how many
     listed: as given, without files
     """
 
     frees: pa.Table
-    stays: Mapping[str, int]
+    kept: Mapping[str, int]
     listed: Listed
 
 
@@ -76,11 +76,11 @@ def names(paths: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def unheld(files: pa.Table, held: pa.Array | pa.ChunkedArray) -> tuple[pa.Table, dict[str, int]]:
-    """Return the files that may be deleted, and why others stay → how many. `held`: names."""
-    found = files.filter(pc.invert(pc.is_in(names(files["path"]), value_set=pc.unique(held))))
-    goes = pc.is_null(found["stays"])
-    counts = found.filter(pc.invert(goes))["stays"].value_counts().to_pylist()
-    frees = found.filter(goes).select(["path", "kind", "bytes"])
+    """Return the files that may be deleted, and why others are kept → how many. `held`: names."""
+    unheld_files = files.filter(pc.invert(pc.is_in(names(files["path"]), value_set=pc.unique(held))))
+    is_deletable = pc.is_null(unheld_files["stays"])
+    counts = unheld_files.filter(pc.invert(is_deletable))["stays"].value_counts().to_pylist()
+    frees = unheld_files.filter(is_deletable).select(["path", "kind", "bytes"])
     return frees, {each["values"]: each["counts"] for each in counts}
 
 

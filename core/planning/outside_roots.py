@@ -30,7 +30,7 @@ from core.storage.store import Store
 
 DEPTH = 2
 LISTED = 64
-_TOLD = 4  # unread directories that notes name
+_MOST_NAMED = 4  # unread directories that notes name
 _URL = r"^[A-Za-z][A-Za-z0-9+.-]*:/"
 _METADATA = ("schema", "metadata")  # the directories by which Paimon and Iceberg tables are recognized
 
@@ -43,24 +43,24 @@ def judged(plan: Plan, roots: Collection[str], store: Store) -> Plan:
         return plan
     directories = pc.replace_substring_regex(paths, "/[^/]*$", "/").dictionary_encode()
     by_length = sorted(dict.fromkeys(map(urls.spelled, roots)), key=len, reverse=True)  # the innermost root applies
-    of = [
+    innermost = [
         next((root for root in by_length if urls.is_url(each) and urls.is_below(f"{each}x", root)), None)
         for each in directories.dictionary.to_pylist()
     ]
-    root_of = pa.array(of, pa.string()).take(directories.indices)
+    root_of = pa.array(innermost, pa.string()).take(directories.indices)
     found: list[Outside] = []
     warnings: list[Reason] = []
-    stays = np.zeros(len(paths), dtype=np.bool_)
+    is_kept = np.zeros(len(paths), dtype=np.bool_)
 
     def those(which: pa.Array) -> Outside:
         return Outside(root, pc.sum(which).as_py() or 0, pc.sum(plan.frees["bytes"].filter(which)).as_py() or 0)
 
     def keep(which: pa.Array, why: Reason) -> None:
-        nonlocal stays
-        stays |= which.to_numpy(zero_copy_only=False)
+        nonlocal is_kept
+        is_kept |= which.to_numpy(zero_copy_only=False)
         warnings.append(codes.ROOT_STAYS(files=those(which).words, why=why))
 
-    for root in sorted(each for each in dict.fromkeys(of) if each is not None):
+    for root in sorted(each for each in dict.fromkeys(innermost) if each is not None):
         own = pc.fill_null(pc.equal(root_of, root), False)
         try:
             why, notes = _judged(root, store)
@@ -75,7 +75,7 @@ def judged(plan: Plan, roots: Collection[str], store: Store) -> Plan:
         theirs = owners(root)
         reasons = [
             theirs(each) if above == root else None
-            for each, above in zip(directories.dictionary.to_pylist(), of, strict=True)
+            for each, above in zip(directories.dictionary.to_pylist(), innermost, strict=True)
         ]
         if any(reasons):
             found_reasons = list(dict.fromkeys(each for each in reasons if each is not None))
@@ -86,8 +86,8 @@ def judged(plan: Plan, roots: Collection[str], store: Store) -> Plan:
             own = pc.and_(own, pc.is_null(reason_of))
         if pc.any(own).as_py():
             found.append(those(own))
-    stays |= pc.and_(is_outside, pc.is_null(root_of)).to_numpy(zero_copy_only=False)
-    frees = plan.frees.filter(pa.array(~stays))
+    is_kept |= pc.and_(is_outside, pc.is_null(root_of)).to_numpy(zero_copy_only=False)
+    frees = plan.frees.filter(pa.array(~is_kept))
     return dataclasses.replace(
         plan, frees=frees, outside=tuple(found), warnings=tuple(dict.fromkeys((*plan.warnings, *warnings)))
     )
@@ -141,7 +141,7 @@ def fence(allowed: Collection[str]) -> Callable[[str], Reason | None]:
     known: dict[str, Reason | None] = {}
     theirs: dict[str, Callable[[str], Reason | None]] = {}
 
-    def of(directory: str) -> Reason | None:
+    def why_kept(directory: str) -> Reason | None:
         root = next((each for each in allowed if urls.is_below(f"{directory}/x", each)), None)
         if root is None:
             return codes.UNNAMED_ROOT()
@@ -158,7 +158,7 @@ def fence(allowed: Collection[str]) -> Callable[[str], Reason | None]:
             return None
         directory = path.rpartition("/")[0]
         if directory not in known:
-            known[directory] = of(directory)
+            known[directory] = why_kept(directory)
         return known[directory]
 
     return why_not
@@ -246,8 +246,8 @@ def _search(root: str, store: Store) -> tuple[str | None, list[Reason]]:
                 continue
             below += [f"{joint}{each}" for each in names if "=" not in each and not each.startswith("bucket-")]
         level = below if depth < DEPTH and is_all else []
-    notes = unseen[:_TOLD]
-    if not is_all or unseen[_TOLD:]:
+    notes = unseen[:_MOST_NAMED]
+    if not is_all or unseen[_MOST_NAMED:]:
         notes.append(codes.SEARCH_ENDED(root=root))
     return None, notes
 

@@ -36,24 +36,24 @@ def drafted(
     warnings: list[Reason],
 ) -> Plan:
     """The plan after which the holders in `after` remain."""
-    going = history.existing & ~after
+    deleted = history.existing & ~after
     tags = np.array([holder.kind is HolderKind.TAG for holder in history.holders], dtype=np.bool_)
-    found = history.reclaimed(going, after, tags)
+    found = history.reclaimed(deleted, after, tags)
     if found.foreign:
         warnings.append(codes.FOREIGN(files=counted(found.foreign, "{count} file", "{count} files")))
     points = tuple(
-        Verdict(holder.point, bool(after[position]), reasons.get(position, (_stays(holder, change.branch),)))
+        Verdict(holder.point, bool(after[position]), reasons.get(position, (_why_kept(holder, change.branch),)))
         for position, holder in enumerate(history.holders)
         if holder.exists
     )
-    refuse_unread(history, going)
+    refuse_unread(history, deleted)
     removes = [
         (holder.path, history.heads.references[holder.path])
         for kind in (HolderKind.TAG, HolderKind.CHANGELOG, HolderKind.SNAPSHOT)
         for position, holder in enumerate(history.holders)
-        if going[position] and holder.kind is kind
+        if deleted[position] and holder.kind is kind
     ]
-    for position in np.flatnonzero(going):
+    for position in np.flatnonzero(deleted):
         warnings += [
             codes.LOWER_BOUND(
                 point=history.holders[position].point,
@@ -62,7 +62,7 @@ def drafted(
             for problem in history.incomplete.get(int(position), ())
         ]
     readable = {_commit(each) for each in _snapshots(history, after)}
-    warnings += unreadable([each for each in _snapshots(history, going & tags) if _commit(each) not in readable])
+    warnings += unreadable([each for each in _snapshots(history, deleted & tags) if _commit(each) not in readable])
     return Plan(
         table=history.heads.location,
         change=change,
@@ -96,7 +96,7 @@ def _frees(found: pa.Table, leaves: list[str]) -> pa.Table:
     return ordered(table)
 
 
-def _stays(holder: Holder, branch: str) -> Reason:
+def _why_kept(holder: Holder, branch: str) -> Reason:
     if holder.branch != branch:
         if holder.branch == MAIN:
             return codes.OF_MAIN()

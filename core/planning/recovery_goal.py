@@ -88,8 +88,8 @@ def stretches(tiers: Sequence[Tier], now_ms: int) -> list[GoalPeriod]:
 
 def propose(history: History, branch: str, kept: Mask, tiers: Sequence[Tier], now_ms: int) -> Proposal:
     """What to tag so that the goal is met once everything but `kept` and the tags has expired."""
-    asked = stretches(tiers, now_ms)
-    there = [
+    periods = stretches(tiers, now_ms)
+    readable = [
         (holder.snapshot.time_ms, position)
         for position, holder in enumerate(history.holders)
         if holder.exists
@@ -98,7 +98,7 @@ def propose(history: History, branch: str, kept: Mask, tiers: Sequence[Tier], no
         and holder.snapshot is not None
         and position not in history.incomplete
     ]
-    by_time = sorted(there)
+    by_time = sorted(readable)
     ends = {tag.name: epoch_ms(tag.expires) for tag in history.heads.require(branch).tags if tag.expires is not None}
     until = {
         at: ends.get(each.name)
@@ -111,7 +111,7 @@ def propose(history: History, branch: str, kept: Mask, tiers: Sequence[Tier], no
         end_ms = until.get(at)
         return bool(kept[at]) and (end_ms is None or end_ms + _LENGTH_MS[DAY] >= each.needed_until_ms)  # in any zone
 
-    open_ = [each for each in asked if not any(each.has(time_ms) and lasts(at, each) for time_ms, at in by_time)]
+    open_ = [each for each in periods if not any(each.has(time_ms) and lasts(at, each) for time_ms, at in by_time)]
     candidates = [
         (time_ms, at)
         for time_ms, at in by_time
@@ -125,7 +125,7 @@ def propose(history: History, branch: str, kept: Mask, tiers: Sequence[Tier], no
     missing = tuple(each for each, span in zip(open_, spans, strict=True) if span is None)
     return Proposal(
         tuple(_named(chosen, open_)),
-        tuple(each for each in asked if each not in missing),
+        tuple(each for each in periods if each not in missing),
         missing,
         after,
         history.bytes_of(history.held.over(after)),
@@ -192,7 +192,11 @@ def _named(chosen: Sequence[tuple[int, int]], open_: Sequence[GoalPeriod]) -> li
         inside = [position for time_ms, position in chosen if each.has(time_ms)]
         if inside:
             own[inside[-1]].append(each)
-    return [Kept(position, tuple(of), max(each.needed_until_ms for each in of)) for position, of in own.items() if of]
+    return [
+        Kept(position, tuple(periods), max(each.needed_until_ms for each in periods))
+        for position, periods in own.items()
+        if periods
+    ]
 
 
 def _start(unit: str, time_ms: int) -> int:

@@ -55,16 +55,16 @@ def remedy(problem: Problem, way: str = "") -> str | None:
     return message("Restore the file.")
 
 
-def refuse_unread(history: HistorySummary, going: Mask) -> None:
+def refuse_unread(history: HistorySummary, deleted: Mask) -> None:
     """Raise `Corrupt` if a reference to be deleted was not read: it is deleted only while its bytes are as planned."""
-    for position in np.flatnonzero(going):
+    for position in np.flatnonzero(deleted):
         if history.holders[position].path not in history.heads.references:
-            raise untold(history.incomplete[int(position)][0])
+            raise unread_error(history.incomplete[int(position)][0])
 
 
-def untold(problem: Problem) -> SnapscopeError:
+def unread_error(problem: Problem) -> SnapscopeError:
     """The error for a reference that is listed but could not be read, and therefore cannot be deleted."""
-    said = message(
+    sentence = message(
         "{path} cannot be deleted, because its content is unknown. {found}.", path=problem.path, found=problem.found
     )
-    return Corrupt(said, path=problem.path, remedy=problem.remedy)
+    return Corrupt(sentence, path=problem.path, remedy=problem.remedy)

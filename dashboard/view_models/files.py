@@ -202,7 +202,7 @@ def _bound(of: Bounds, value: Any, *, cut: bool) -> str:
     if value is None:
         if of.unreadable:
             return words.OTHER_TYPE
-        return words.ALL_NULL if of.files and of.told == of.files else words.NOT_WRITTEN
+        return words.ALL_NULL if of.files and of.files_with_bounds == of.files else words.NOT_WRITTEN
     text = value.hex() if isinstance(value, bytes) else str(value)
     return words.cut(text) if cut else text
 

@@ -251,7 +251,7 @@ def _columns(opened: OpenedTable, history: History, point: AsOf) -> None:
             return
         explain_figure.caption(words.COLUMNS_HELP, words.HOW_COLUMNS)
     bounds = loading.statistics(history, point, chosen, what)
-    if any(0 < each.told < each.files for each in bounds):
+    if any(0 < each.files_with_bounds < each.files for each in bounds):
         st.html(markup.note("info", words.SOME_NOT_TOLD))
     if any(each.unreadable for each in bounds):
         st.html(markup.note("info", words.SOME_OTHER_TYPE))

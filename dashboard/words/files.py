@@ -244,15 +244,19 @@ def columns_too_many(files: int, most: int) -> str:
 def told_by(found: Bounds) -> str:
     return (
         _("all files")
-        if found.told == found.files
-        else _("{told} of {files} files", told=units.count(found.told), files=units.count(found.files))
+        if found.files_with_bounds == found.files
+        else _(
+            "{told} of {files} files",
+            told=units.count(found.files_with_bounds),
+            files=units.count(found.files),
+        )
     )
 
 
 def nulls(found: Bounds) -> str:
     if found.nulls is None:
         return _(NOT_WRITTEN)
-    return units.count(found.nulls) if found.counted == found.files else f"≥ {units.count(found.nulls)}"
+    return units.count(found.nulls) if found.files_with_null_count == found.files else f"≥ {units.count(found.nulls)}"
 
 
 def cut(text: str) -> str:

@@ -25,7 +25,7 @@ from core.formats.iceberg.manifests import CONTENTS, DATA, DELETED, ENTRY, LIST,
 from core.formats.iceberg.metadata import Metadata
 from core.formats.iceberg.partition_texts import partitions
 from core.formats.iceberg.types import IcebergType
-from core.model.column_bounds import Bounds, Column, Said, cut_length, merged
+from core.model.column_bounds import Bounds, Column, FileBounds, cut_length, merged
 from core.model.references import Schema
 from core.storage.decoded_files import Loaded
 
@@ -117,7 +117,9 @@ def statistics(
         raise Corrupt("Schema {id} is missing in the metadata.", id=schema.id, path=found.path)
     known = {each.id: each for each in types.columns(own)}
     columns = [Column(each.id, each.name, _spelled(each.type)) for each in known.values()]
-    said = [(row["rows"], _said(row, known)) for row in rows.select(["rows", "nulls", "lower", "upper"]).to_pylist()]
+    said = [
+        (row["rows"], _file_bounds(row, known)) for row in rows.select(["rows", "nulls", "lower", "upper"]).to_pylist()
+    ]
     default = found.properties.get("write.metadata.metrics.default")
     prefix = "write.metadata.metrics.column."
     cuts = {each.id: cut_length(found.properties.get(prefix + each.name, default)) for each in known.values()}
@@ -153,7 +155,7 @@ def bound(stored: bytes, of: IcebergType) -> Any:
             return stored
 
 
-def _said(row: Mapping[str, Any], known: Mapping[int, types.IcebergField]) -> dict[int, Said]:
+def _file_bounds(row: Mapping[str, Any], known: Mapping[int, types.IcebergField]) -> dict[int, FileBounds]:
     maps = {name: {each["key"]: each["value"] for each in row[name] or ()} for name in ("nulls", "lower", "upper")}
     found = {}
     for id, column in known.items():
@@ -167,7 +169,7 @@ def _said(row: Mapping[str, Any], known: Mapping[int, types.IcebergField]) -> di
             )
         except (ValueError, struct.error, OverflowError):  # of a type that the column no longer has
             low, high, unreadable = None, None, True
-        found[id] = Said(low, high, maps["nulls"].get(id), unreadable)
+        found[id] = FileBounds(low, high, maps["nulls"].get(id), unreadable)
     return found
 
 

@@ -22,7 +22,7 @@ from core.formats.paimon.partitions import directory
 from core.formats.paimon.references import document
 from core.formats.paimon.types import PaimonType, parse, text
 from core.messages import message
-from core.model.column_bounds import Bounds, Column, Said, cut_length, merged
+from core.model.column_bounds import Bounds, Column, FileBounds, cut_length, merged
 from core.model.intervals import Ints
 from core.model.references import Heads, Schema, Snapshot
 from core.storage.decoded_files import Loaded
@@ -187,7 +187,7 @@ def statistics(
                     path=f"{layout.SCHEMA}/schema-{row['schema_id']}",
                     remedy="Restore that schema file; other files are not affected.",
                 )
-            said.append((row["rows"], _said(row, written, known)))
+            said.append((row["rows"], _file_bounds(row, written, known)))
     mode = schema.options.get("metadata.stats-mode")
     cuts = {
         field.id: cut_length(schema.options.get(f"fields.{field.name}.stats-mode", mode)) for field in schema.fields
@@ -195,7 +195,7 @@ def statistics(
     return merged(columns, said, cuts)
 
 
-def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, PaimonType]) -> dict[int, Said]:
+def _file_bounds(row: Mapping[str, Any], written: Schema, known: Mapping[int, PaimonType]) -> dict[int, FileBounds]:
     """Return one file's statistics by column id.
 
     A column that the file's schema lacks is null in all rows. One whose type has since changed to an incomparable type
@@ -204,7 +204,7 @@ def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, PaimonTyp
     then, types = {field.name: field for field in written.fields}, _known(written)
     of_file = row["written"] if row["written"] is not None else list(then)
     names = row["columns"] if row["columns"] is not None else of_file
-    found = {id: Said(None, None, row["rows"]) for id in known if all(field.id != id for field in written.fields)}
+    found = {id: FileBounds(None, None, row["rows"]) for id in known if all(field.id != id for field in written.fields)}
     own = [name for name in written.primary_keys if name not in written.partition_keys]
     for low, high, listed, nulls in (
         (row["key_low"], row["key_high"], own, [0] * len(own)),
@@ -227,9 +227,9 @@ def _said(row: Mapping[str, Any], written: Schema, known: Mapping[int, PaimonTyp
             least, greatest = (lows.get(number), highs.get(number))
             is_written = least is not None or greatest is not None
             if fits:
-                found[field.id] = Said(least, greatest, counted[number])
+                found[field.id] = FileBounds(least, greatest, counted[number])
             else:
-                found[field.id] = Said(None, None, counted[number], is_written)
+                found[field.id] = FileBounds(None, None, counted[number], is_written)
     return found
 
 

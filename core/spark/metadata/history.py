@@ -81,10 +81,10 @@ class SparkHistory(HistorySummary):
     def totals(self) -> Totals:
         return self.sums
 
-    def reclaimed(self, going: Mask, after: Mask, tags: Mask) -> Reclaimed:
+    def reclaimed(self, deleted: Mask, kept: Mask, tags: Mask) -> Reclaimed:
         """As declared. Raises `Unsupported` if it is more than `MOST_FREED` files."""
         runs = self.merged.runs
-        chosen = runs.over(going) & ~runs.over(after)
+        chosen = runs.over(deleted) & ~runs.over(kept)
         if (count := int(self.merged.count[chosen].sum())) > MOST_FREED:
             raise Unsupported(
                 "This plan would free {count:,} files; a plan names each file, and {most:,} at most.",
@@ -95,7 +95,7 @@ class SparkHistory(HistorySummary):
             )
 
         def answer(own: PartContents) -> Reclaimed:
-            return histories.reclaimed(*own.objects(), going, after, tags)
+            return histories.reclaimed(*own.objects(), deleted, kept, tags)
 
         found = self._asked(answer, Kind.OBJECTS, Kind.HELD)
         return Reclaimed(

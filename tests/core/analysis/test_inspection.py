@@ -21,7 +21,7 @@ from core.errors import Invalid, NotFound
 from core.formats.iceberg.inspection import bound
 from core.formats.iceberg.types import IcebergType, spelled
 from core.formats.iceberg.write import manifest_encoding
-from core.model.column_bounds import CUT, Bounds, Column, Said, cut_length, merged
+from core.model.column_bounds import CUT, Bounds, Column, FileBounds, cut_length, merged
 from core.model.history import History
 from core.model.time_travel import AsOf
 from core.table import Table, open_table, resolve
@@ -86,8 +86,8 @@ def check_statistics(table: Table, history: History, at: AsOf, root: Path) -> in
         for said in contents.statistics(table, history, at, one):
             name = said.column.name if written is None else written.get(said.column.id)
             if name is None:
-                assert (said.nulls, said.told) == (len(rows), 1)
-            elif said.told and name in rows.column_names:
+                assert (said.nulls, said.files_with_bounds) == (len(rows), 1)
+            elif said.files_with_bounds and name in rows.column_names:
                 values = rows[name]
                 assert said.nulls in (None, values.null_count)
                 if values.null_count < len(values) and not pa.types.is_nested(values.type):
@@ -138,17 +138,18 @@ def test_a_manifest_of_another_point(tmp_path: Path) -> None:
 TEXT = Column(1, "c", "STRING")
 
 
-def of(*files: tuple[int, Said | None]) -> Bounds:
+def of(*files: tuple[int, FileBounds | None]) -> Bounds:
     return merged([TEXT], [(rows, {} if said is None else {1: said}) for rows, said in files], {})[0]
 
 
 def test_what_is_not_written_is_not_nothing() -> None:
-    found = of((5, None), (7, Said("a", "b", 2)))
-    assert (found.low, found.high, found.nulls, found.told, found.counted, found.files) == ("a", "b", 2, 1, 1, 2)
+    found = of((5, None), (7, FileBounds("a", "b", 2)))
+    assert (found.low, found.high, found.nulls, found.files) == ("a", "b", 2, 2)
+    assert (found.files_with_bounds, found.files_with_null_count) == (1, 1)
     assert of((5, None)).nulls is None
-    all_null = of((5, Said(None, None, 5)))
-    assert (all_null.low, all_null.nulls, all_null.told) == (None, 5, 1)
-    assert of((5, Said(None, None, 3))).told == 0
+    all_null = of((5, FileBounds(None, None, 5)))
+    assert (all_null.low, all_null.nulls, all_null.files_with_bounds) == (None, 5, 1)
+    assert of((5, FileBounds(None, None, 3))).files_with_bounds == 0
 
 
 def test_bounds_of_a_type_that_a_column_has_no_more_are_written(
@@ -162,22 +163,24 @@ def test_bounds_of_a_type_that_a_column_has_no_more_are_written(
     newest.write_text(json.dumps(document))
     table, history, at = opened(root)
     changed, kept, *_ = contents.statistics(table, history, at, history.files)
-    assert (changed.low, changed.high, changed.told, changed.unreadable) == (None, None, 0, changed.files)
+    assert (changed.low, changed.high, changed.files_with_bounds, changed.unreadable) == (None, None, 0, changed.files)
     assert changed.nulls == 0, "counts have no type"
-    assert (kept.unreadable, kept.told) == (0, kept.files)
+    assert (kept.unreadable, kept.files_with_bounds) == (0, kept.files)
     assert cli.main(["columns", str(root)]) == 0
     assert capsys.readouterr().out.count("written, but not of this type") == 2
 
 
 def test_long_texts_may_be_cut() -> None:
-    found = of((1, Said("a" * CUT, "b" * (CUT - 1), 0)))
+    found = of((1, FileBounds("a" * CUT, "b" * (CUT - 1), 0)))
     assert (found.low_cut, found.high_cut) == (True, False)
     assert [cut_length(mode) for mode in (None, "full", "truncate(8)", "truncate(32)")] == [CUT, CUT, 8, CUT]
 
 
 def test_texts_go_by_their_bytes_and_nan_is_above_all() -> None:
-    assert of((1, Said("\uffff", "\uffff", 0)), (1, Said("\U0001f600", "\U0001f600", 0))).high == "\U0001f600"
-    number = merged([TEXT], [(1, {1: Said(1.0, float("nan"), 0)}), (1, {1: Said(0.5, 9.0, 0)})], {})[0]
+    assert (
+        of((1, FileBounds("\uffff", "\uffff", 0)), (1, FileBounds("\U0001f600", "\U0001f600", 0))).high == "\U0001f600"
+    )
+    number = merged([TEXT], [(1, {1: FileBounds(1.0, float("nan"), 0)}), (1, {1: FileBounds(0.5, 9.0, 0)})], {})[0]
     assert number.low == 0.5
     assert number.high != number.high
 

@@ -12,7 +12,7 @@ import pytest
 
 from core import cli
 from core.analysis.file_lifetime import lifetime
-from core.model.column_bounds import Column, Said, merged
+from core.model.column_bounds import Column, FileBounds, merged
 from core.table import open_table
 from dashboard import words
 from dashboard.charts import file_lifetime, treemap
@@ -118,7 +118,7 @@ def test_statistics_that_are_not_written(made: TableBuilder, open_page: Callable
 
 def test_statistics_of_another_type_are_not_missing() -> None:
     column = Column(1, "c", "date")
-    (found,) = merged([column], [(5, {1: Said(None, None, 0, unreadable=True)}), (5, {})], {})
+    (found,) = merged([column], [(5, {1: FileBounds(None, None, 0, unreadable=True)}), (5, {})], {})
     shown = places.columns((found,)).iloc[0]
     assert (shown["low"], shown["high"], shown["nulls"]) == (words.OTHER_TYPE, words.OTHER_TYPE, "≥ 0")
 

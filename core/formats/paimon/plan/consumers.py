@@ -14,7 +14,7 @@ from core.model import codes
 from core.model.actions import ClearConsumers, ResetConsumer
 from core.model.ref_names import refuse_name
 from core.model.references import Heads, Line
-from core.planning.unknown_references import untold
+from core.planning.unknown_references import unread_error
 
 
 def reset(heads: Heads, line: Line, change: ResetConsumer, draft: Draft) -> None:
@@ -71,7 +71,7 @@ def _refuse_unread(heads: Heads, line: Line, names: Collection[str]) -> None:
     """Raise `Corrupt` if the current content of one of these consumers could not be read."""
     for each in line.unreadable:
         if each.kind == layout.CONSUMER and each.name in names and each.problem.path not in heads.references:
-            raise untold(each.problem)
+            raise unread_error(each.problem)
 
 
 def _named(line: Line) -> str:
