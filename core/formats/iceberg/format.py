@@ -246,14 +246,14 @@ class IcebergFormat(Format):
         """Return whether plain Java would clean up after this plan without checking what is still reachable."""
         if not isinstance(plan.change, Expire):
             return False
-        goes = frozenset(int(history.holders[position].name) for position in _going(plan, history))
-        return bool(goes) and cleans_incrementally(history.heads, goes, frozenset(plan.change.snapshots))
+        expired = frozenset(int(history.holders[position].name) for position in _deleted_positions(plan, history))
+        return bool(expired) and cleans_incrementally(history.heads, expired, frozenset(plan.change.snapshots))
 
     def _removed(self, plan: Plan, history: History) -> tuple[pa.Array, pa.Array]:
         """Return the paths of the DELETED entries that plain Java sees, by kept snapshots and by all others."""
         after = _after(plan, history)
         own = (signed(int(history.holders[position].name)) for position in np.flatnonzero(after))
-        stays = pa.array(list(own), pa.int64())
+        kept_ids = pa.array(list(own), pa.int64())
         place = self.place(_metadata(history.heads))
         is_manifest = pc.equal(history.objects["kind"], ObjectKind.MANIFEST.value).to_numpy()
 
@@ -264,9 +264,9 @@ class IcebergFormat(Format):
             return file_index.removed(self.manifests, place, sizes)
 
         kept, every = removed(after), removed(self._judged(plan, history))
-        by_stays = kept.filter(pc.is_in(kept["snapshot_id"], value_set=stays))
-        by_gone = every.filter(pc.invert(pc.is_in(every["snapshot_id"], value_set=stays)))
-        return flat(by_stays["path"]), flat(by_gone["path"])
+        by_kept = kept.filter(pc.is_in(kept["snapshot_id"], value_set=kept_ids))
+        by_others = every.filter(pc.invert(pc.is_in(every["snapshot_id"], value_set=kept_ids)))
+        return flat(by_kept["path"]), flat(by_others["path"])
 
     def _judged(self, plan: Plan, history: History) -> Mask:
         """Mask the positions whose files plain Java considers if main has an unbroken history.
@@ -385,12 +385,12 @@ def _so_many(files: pa.Table) -> str:
     return f"{several(len(files), 'file')} ({size(pc.sum(files['bytes']).as_py() or 0)})"
 
 
-def _going(plan: Plan, history: History) -> list[int]:
-    gone = {verdict.point for verdict in plan.deleted_points}
-    return [position for position, holder in enumerate(history.holders) if holder.point in gone]
+def _deleted_positions(plan: Plan, history: History) -> list[int]:
+    deleted = {verdict.point for verdict in plan.deleted_points}
+    return [position for position, holder in enumerate(history.holders) if holder.point in deleted]
 
 
 def _after(plan: Plan, history: History) -> Mask:
     after = np.ones(len(history.holders), dtype=np.bool_)
-    after[_going(plan, history)] = False
+    after[_deleted_positions(plan, history)] = False
     return after

@@ -108,8 +108,8 @@ def statistics(
     loaded = _whole(Loaded(loaded.rows, loaded.start, needed(loaded.errors, names, listed)))
     wanted = files["path"]
     has = _live_and_in(place, loaded.rows, wanted).to_numpy(zero_copy_only=False)
-    of = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(loaded.start))
-    chosen = [names[number] for number in np.unique(of[has])]
+    manifest_of = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(loaded.start))
+    chosen = [names[number] for number in np.unique(manifest_of[has])]
     rows = _whole(IcebergManifests().load(place, chosen, STATS, sizes)).rows
     rows = rows.filter(_live_and_in(place, rows, wanted))
     own = next((each for each in _schemas(found) if (each.get("schema-id") or 0) == schema.id), None)
@@ -117,34 +117,34 @@ def statistics(
         raise Corrupt("Schema {id} is missing in the metadata.", id=schema.id, path=found.path)
     known = {each.id: each for each in types.columns(own)}
     columns = [Column(each.id, each.name, _spelled(each.type)) for each in known.values()]
-    said = [
+    bounds_of_files = [
         (row["rows"], _file_bounds(row, known)) for row in rows.select(["rows", "nulls", "lower", "upper"]).to_pylist()
     ]
     default = found.properties.get("write.metadata.metrics.default")
     prefix = "write.metadata.metrics.column."
     cuts = {each.id: cut_length(found.properties.get(prefix + each.name, default)) for each in known.values()}
-    return merged(columns, said, cuts)
+    return merged(columns, bounds_of_files, cuts)
 
 
-def bound(stored: bytes, of: IcebergType) -> Any:
+def bound(stored: bytes, type_: IcebergType) -> Any:
     """Decode a bound in the single-value serialization (specification, "Appendix D").
 
     Nanoseconds are truncated to microseconds. None for a type without a minimum and a maximum. Raises ValueError,
     OverflowError or struct.error for bytes that are not of this type. Bytes of a type that was widened since are
     accepted.
     """
-    match of.root:
+    match type_.root:
         case "boolean":
             return stored != b"\0"
         case "int" | "long" | "float" | "double":
-            narrow = {"long": "int", "double": "float"}.get(of.root, of.root)
-            return struct.unpack(_NUMBERS[narrow if len(stored) == 4 else of.root], stored)[0]
+            narrow = {"long": "int", "double": "float"}.get(type_.root, type_.root)
+            return struct.unpack(_NUMBERS[narrow if len(stored) == 4 else type_.root], stored)[0]
         case "date":
-            return types.spelled(str(struct.unpack("<i", stored)[0]), of)
+            return types.spelled(str(struct.unpack("<i", stored)[0]), type_)
         case "time" | "timestamp" | "timestamptz" | "timestamp_ns" | "timestamptz_ns":
-            return types.spelled(str(struct.unpack("<q", stored)[0]), of)
+            return types.spelled(str(struct.unpack("<q", stored)[0]), type_)
         case "decimal":
-            return decimals.number(int.from_bytes(stored, "big", signed=True), of.scale)
+            return decimals.number(int.from_bytes(stored, "big", signed=True), type_.scale)
         case "uuid":
             return uuid.UUID(bytes=stored)
         case "string":
@@ -173,14 +173,14 @@ def _file_bounds(row: Mapping[str, Any], known: Mapping[int, types.IcebergField]
     return found
 
 
-def _spelled(of: IcebergType) -> str:
-    match of.root:
+def _spelled(type_: IcebergType) -> str:
+    match type_.root:
         case "decimal":
-            return f"decimal({of.size}, {of.scale})"
+            return f"decimal({type_.size}, {type_.scale})"
         case "fixed":
-            return f"fixed[{of.size}]"
+            return f"fixed[{type_.size}]"
         case _:
-            return of.root
+            return type_.root
 
 
 def _schemas(found: Metadata) -> list[Mapping[str, Any]]:

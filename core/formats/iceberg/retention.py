@@ -82,23 +82,23 @@ class RefVerdicts:
 
 
 def judge(
-    snapshots: Mapping[int, Snapshot], refs: Sequence[Ref], properties: Mapping[str, str], asked: ExpiryOptions
+    snapshots: Mapping[int, Snapshot], refs: Sequence[Ref], properties: Mapping[str, str], options: ExpiryOptions
 ) -> RefVerdicts:
     """Decide what an expiry removes. Raises `Invalid` for an id that does not exist or that a live ref points to."""
-    if asked.retain_last is not None and asked.retain_last < 1:
-        raise Invalid("At least one snapshot must be retained, not {retain_last}.", retain_last=asked.retain_last)
-    if missing := sorted(asked.ids - snapshots.keys()):
+    if options.retain_last is not None and options.retain_last < 1:
+        raise Invalid("At least one snapshot must be retained, not {retain_last}.", retain_last=options.retain_last)
+    if missing := sorted(options.ids - snapshots.keys()):
         raise Invalid(
             "There is no snapshot {missing}; nothing was changed.", missing=missing[0], code=ErrorCode.NO_SNAPSHOT
         )
     age_ms = number(properties, MAX_SNAPSHOT_AGE, FIVE_DAYS_MS)
-    cutoff = asked.now_ms - age_ms if asked.older_than_ms is None else asked.older_than_ms
-    least = number(properties, MIN_SNAPSHOTS, 1) if asked.retain_last is None else asked.retain_last
-    told_refs = {ref.name: _ref(ref, snapshots, properties, asked) for ref in refs}
-    live = [ref for ref in refs if told_refs[ref.name][0]]
+    cutoff = options.now_ms - age_ms if options.older_than_ms is None else options.older_than_ms
+    least = number(properties, MIN_SNAPSHOTS, 1) if options.retain_last is None else options.retain_last
+    ref_verdicts = {ref.name: _ref(ref, snapshots, properties, options) for ref in refs}
+    live = [ref for ref in refs if ref_verdicts[ref.name][0]]
     reasons: dict[int, list[Reason]] = {number: [] for number in snapshots}
     for ref in live:
-        if ref.snapshot_id in asked.ids:
+        if ref.snapshot_id in options.ids:
             named = ", ".join(each.name for each in live if each.snapshot_id == ref.snapshot_id)
             raise Invalid(
                 "Snapshot {snapshot_id} cannot expire: it is still referenced by {named}.",
@@ -112,31 +112,31 @@ def judge(
     tagged = {ref.snapshot_id for ref in live if not ref.is_branch}
     for ref in live:
         if ref.is_branch:
-            _walk(ref, snapshots, cutoff, least, asked.now_ms, reasons, on_branch)
+            _walk(ref, snapshots, cutoff, least, options.now_ms, reasons, on_branch)
     found: dict[int, tuple[bool, tuple[Reason, ...]]] = {}
     for each in snapshots.values():
         if each.id not in on_branch and each.id not in tagged and each.time_ms >= cutoff:
             reasons[each.id].append(codes.YOUNG_ON_NO_REF(at=in_words(cutoff)))
-        if each.id in asked.ids:
+        if each.id in options.ids:
             found[each.id] = (False, (codes.NAMED_TO_EXPIRE(),))
         elif reasons[each.id]:
             found[each.id] = (True, tuple(reasons[each.id]))
         else:
-            gone = on_branch.get(each.id) or [codes.OLD_ON_NO_REF(at=in_words(cutoff))]
-            found[each.id] = (False, tuple(gone))
-    return RefVerdicts(told_refs, found)
+            reasons_to_expire = on_branch.get(each.id) or [codes.OLD_ON_NO_REF(at=in_words(cutoff))]
+            found[each.id] = (False, tuple(reasons_to_expire))
+    return RefVerdicts(ref_verdicts, found)
 
 
 def _ref(
-    ref: Ref, snapshots: Mapping[int, Snapshot], properties: Mapping[str, str], asked: ExpiryOptions
+    ref: Ref, snapshots: Mapping[int, Snapshot], properties: Mapping[str, str], options: ExpiryOptions
 ) -> tuple[bool, Reason]:
-    if ref.name in (asked.dropped or {}):
-        return False, (asked.dropped or {})[ref.name]
+    if ref.name in (options.dropped or {}):
+        return False, (options.dropped or {})[ref.name]
     if ref.name == MAIN:
         return True, codes.MAIN_STAYS()
     if ref.snapshot_id not in snapshots:
         return False, codes.SNAPSHOT_MISSING(id=ref.snapshot_id)
-    age_ms, own_ms = max_ref_age_ms(ref, properties), asked.now_ms - snapshots[ref.snapshot_id].time_ms
+    age_ms, own_ms = max_ref_age_ms(ref, properties), options.now_ms - snapshots[ref.snapshot_id].time_ms
     if age_ms is None:
         return True, codes.NO_END()
     if own_ms > age_ms:
@@ -158,13 +158,13 @@ def _walk(
     cutoff = cutoff if ref.max_snapshot_age_ms is None else now_ms - ref.max_snapshot_age_ms
     kept, keeping = 0, True
     for each in ancestors(snapshots, ref.snapshot_id):
-        gone = on_branch.setdefault(each.id, [])
+        reasons_to_expire = on_branch.setdefault(each.id, [])
         few, young = kept < least, each.time_ms >= cutoff
         keeping = keeping and (few or young)
         if not keeping:
             behind = codes.BEHIND(name=ref.name)
             aged = codes.OLD_ON_BRANCH(at=in_words(cutoff), least=least, name=ref.name)
-            gone.append(behind if young else aged)
+            reasons_to_expire.append(behind if young else aged)
             continue
         kept += 1
         if young:
@@ -173,18 +173,18 @@ def _walk(
             reasons[each.id].append(codes.NEWEST_ON_BRANCH(least=least, name=ref.name))
 
 
-def trimmed(log: Sequence[tuple[int, int]], left: Set[int]) -> tuple[tuple[int, int], ...]:
+def trimmed(log: Sequence[tuple[int, int]], remaining: Set[int]) -> tuple[tuple[int, int], ...]:
     """Return the snapshot-log after an expiry: an entry whose snapshot is gone also removes all entries before it."""
     kept: list[tuple[int, int]] = []
     for entry in log:
-        if entry[1] in left:
+        if entry[1] in remaining:
             kept.append(entry)
         else:
             kept.clear()
     return tuple(kept)
 
 
-def cleans_incrementally(heads: Heads, goes: frozenset[int], ids: frozenset[int]) -> bool:
+def cleans_incrementally(heads: Heads, expired: frozenset[int], ids: frozenset[int]) -> bool:
     """Return whether the plain Java API would delete files incrementally.
 
     It does if no ids are named and all snapshots, before and after the expiry, are ancestors of main.
@@ -192,8 +192,8 @@ def cleans_incrementally(heads: Heads, goes: frozenset[int], ids: frozenset[int]
     before = members(heads)
     main = next((ref.snapshot_id for ref in heads.refs if ref.name == MAIN), None)
     line = {each.id for each in ancestors(before, main)}
-    after = {number: each for number, each in before.items() if number not in goes}
-    return not ids and goes <= line and {each.id for each in ancestors(after, main)} == after.keys()
+    after = {number: each for number, each in before.items() if number not in expired}
+    return not ids and expired <= line and {each.id for each in ancestors(after, main)} == after.keys()
 
 
 def old_metadata(heads: Heads) -> tuple[str, ...]:

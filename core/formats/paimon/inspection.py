@@ -91,7 +91,7 @@ def entries(decoded: PaimonManifests, heads: Heads, path: str, *, is_index: bool
     count, nothing = len(rows), pa.nulls(len(rows), pa.int64())
     change = pa.array(np.where(rows["kind"].to_numpy() == ADD, "added", "removed").tolist(), pa.string())
     kind = pc.utf8_lower(rows["type"]) if is_index else pa.array(["data"] * count, pa.string())
-    told = {name: nothing if is_index else rows[name] for name in ("min_sequence", "max_sequence", "delete_rows")}
+    details = {name: nothing if is_index else rows[name] for name in ("min_sequence", "max_sequence", "delete_rows")}
     columns = {
         "change": change,
         "kind": kind,
@@ -101,11 +101,11 @@ def entries(decoded: PaimonManifests, heads: Heads, path: str, *, is_index: bool
         "partition": _partitions(rows["partition"], heads.main.schema),
         "bucket": rows["bucket"].cast(pa.int64()),
         "level": nothing if is_index else files["level"].cast(pa.int64()),
-        "min_sequence": told["min_sequence"],
-        "max_sequence": told["max_sequence"],
+        "min_sequence": details["min_sequence"],
+        "max_sequence": details["max_sequence"],
         "schema_id": nothing if is_index else files["schema_id"],
         "source": pa.nulls(count, pa.string()) if is_index else files["source"],
-        "delete_rows": told["delete_rows"],
+        "delete_rows": details["delete_rows"],
     }
     return pa.table(columns)
 
@@ -114,13 +114,13 @@ def described(decoded: PaimonManifests, snapshot: Snapshot, files: pa.Table) -> 
     """Return min_sequence, max_sequence and delete_rows of live files of a snapshot, in order; null if not stored."""
     rows = _naming(decoded, snapshot, files, DETAIL, decoded)
     keys = zip(rows["partition"].to_pylist(), rows["bucket"].to_pylist(), rows["name"].to_pylist(), strict=True)
-    at = {key: number for number, key in enumerate(keys)}
-    places = [at.get(key) for key in scan_details.keys_of(files)]
-    told = {}
+    row_of = {key: number for number, key in enumerate(keys)}
+    places = [row_of.get(key) for key in scan_details.keys_of(files)]
+    details = {}
     for name in ("min_sequence", "max_sequence", "delete_rows"):
         values = rows[name].to_pylist()
-        told[name] = [None if place is None else values[place] for place in places]
-    return told
+        details[name] = [None if place is None else values[place] for place in places]
+    return details
 
 
 def retractions(decoded: PaimonManifests, heads: Heads, snapshot: Snapshot, files: pa.Table) -> int | None:
@@ -128,10 +128,10 @@ def retractions(decoded: PaimonManifests, heads: Heads, snapshot: Snapshot, file
 
     None if some file does not state its number.
     """
-    told = described(decoded, snapshot, files)["delete_rows"]
+    delete_rows = described(decoded, snapshot, files)["delete_rows"]
     vectors = [each.rows for each in scan_details.vectors(decoded, heads, snapshot).values()]
-    known = [each for each in (*told, *vectors) if each is not None]
-    return sum(known) if len(known) == len(told) + len(vectors) else None
+    known = [each for each in (*delete_rows, *vectors) if each is not None]
+    return sum(known) if len(known) == len(delete_rows) + len(vectors) else None
 
 
 def analyzed(store: Store, snapshot: Snapshot) -> dict[str, Any] | None:
@@ -148,16 +148,18 @@ def analyzed(store: Store, snapshot: Snapshot) -> dict[str, Any] | None:
 
 def analyzed_in_words(store: Store, snapshot: Snapshot) -> dict[str, str]:
     """Return the statistics file of a snapshot as text by name: rows, bytes, and the statistics of each column."""
-    told = analyzed(store, snapshot)
-    if told is None:
+    document = analyzed(store, snapshot)
+    if document is None:
         return {}
     names = {"snapshotId": "snapshot", "mergedRecordCount": "rows", "mergedRecordSize": "bytes"}
-    counted = {name: f"{told[key]:,}" for key, name in names.items() if isinstance(told.get(key), int)}
-    columns = told.get("colStats")
-    for column, said in sorted(columns.items()) if isinstance(columns, dict) else ():
-        parts = [f"{key} {value}" for key, value in said.items() if key != "colId"] if isinstance(said, dict) else []
-        counted[str(column)] = ", ".join(parts)
-    return counted
+    texts = {name: f"{document[key]:,}" for key, name in names.items() if isinstance(document.get(key), int)}
+    columns = document.get("colStats")
+    for column, values in sorted(columns.items()) if isinstance(columns, dict) else ():
+        parts = (
+            [f"{key} {value}" for key, value in values.items() if key != "colId"] if isinstance(values, dict) else []
+        )
+        texts[str(column)] = ", ".join(parts)
+    return texts
 
 
 def statistics(
@@ -176,7 +178,7 @@ def statistics(
         Column(field.id, field.name, text(known[field.id]) if field.id in known else str(field.type))
         for field in schema.fields
     ]
-    said = []
+    bounds_of_files = []
     for key, row in found.items():
         if key in wanted:
             written = schemas.get(row["schema_id"])
@@ -187,12 +189,12 @@ def statistics(
                     path=f"{layout.SCHEMA}/schema-{row['schema_id']}",
                     remedy="Restore that schema file; other files are not affected.",
                 )
-            said.append((row["rows"], _file_bounds(row, written, known)))
+            bounds_of_files.append((row["rows"], _file_bounds(row, written, known)))
     mode = schema.options.get("metadata.stats-mode")
     cuts = {
         field.id: cut_length(schema.options.get(f"fields.{field.name}.stats-mode", mode)) for field in schema.fields
     }
-    return merged(columns, said, cuts)
+    return merged(columns, bounds_of_files, cuts)
 
 
 def _file_bounds(row: Mapping[str, Any], written: Schema, known: Mapping[int, PaimonType]) -> dict[int, FileBounds]:
@@ -261,8 +263,8 @@ def _partitions(stored: pa.ChunkedArray, schema: Schema | None) -> pa.Array:
     return pa.array(texts, pa.string()).take(encoded.indices) if texts else pa.array([], pa.string())
 
 
-def _group(of: PaimonType) -> str:
-    return _GROUPS.get(of.root, of.root)
+def _group(type_: PaimonType) -> str:
+    return _GROUPS.get(type_.root, type_.root)
 
 
 def _naming(
@@ -278,8 +280,8 @@ def _naming(
     loaded = _whole(decoded.load(names, ENTRY, sizes))
     wanted = pa.array({path.rpartition("/")[2] for path in files["path"].to_pylist()}, pa.string())
     has = pc.and_(pc.is_in(loaded.rows["name"], value_set=wanted), pc.equal(loaded.rows["kind"], ADD)).to_numpy()
-    of: Ints = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(loaded.start))
-    chosen: Sequence[str] = [names[number] for number in np.unique(of[has])]
+    manifest_of: Ints = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(loaded.start))
+    chosen: Sequence[str] = [names[number] for number in np.unique(manifest_of[has])]
     rows = _whole(reader.load(chosen, columns, sizes)).rows
     return rows.filter(pc.is_in(rows["name"], value_set=wanted))
 

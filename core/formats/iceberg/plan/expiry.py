@@ -15,7 +15,7 @@ from core.errors import Corrupt, Invalid, Unsupported
 from core.formats import orphan_files
 from core.formats.iceberg import retention
 from core.formats.iceberg.plan import reference_changes
-from core.formats.iceberg.plan.reference_changes import Move, find, told_of
+from core.formats.iceberg.plan.reference_changes import Move, find, snapshots_text
 from core.formats.iceberg.retention import ExpiryOptions, RefVerdicts
 from core.messages import Reason, counted, listed, message
 from core.model import codes
@@ -101,7 +101,7 @@ def expiring(history: HistorySummary, now_ms: int) -> Mask:
         refuse_off(history.heads)
     except Unsupported:
         return np.zeros(len(history.holders), dtype=np.bool_)
-    return ~_left(history, _judge(history.heads, ExpiryOptions(now_ms)))
+    return ~_kept(history, _judge(history.heads, ExpiryOptions(now_ms)))
 
 
 def marginal(history: HistorySummary, after: Sequence[Ref], now_ms: int) -> tuple[int, int]:
@@ -111,7 +111,7 @@ def marginal(history: HistorySummary, after: Sequence[Ref], now_ms: int) -> tupl
 
 def _with_and_without(history: HistorySummary, after: Sequence[Ref], now_ms: int) -> tuple[Mask, Mask]:
     """Return what an expiry by the table's own rules keeps with all refs, and with these."""
-    kept, without = (_left(history, _judge(history.heads, ExpiryOptions(now_ms), refs)) for refs in (None, after))
+    kept, without = (_kept(history, _judge(history.heads, ExpiryOptions(now_ms), refs)) for refs in (None, after))
     return kept, without
 
 
@@ -128,7 +128,7 @@ def _plan(
     move: Move,
     warnings: list[Reason],
 ) -> Plan:
-    heads, after = history.heads, _left(history, judged)
+    heads, after = history.heads, _kept(history, judged)
     leaves = () if move.writes is None else (_path(move.writes),)
     if not change.names_a_reference:
         _refuse_unknown(history, after)
@@ -153,7 +153,7 @@ def _plan(
     ]
     is_search = isinstance(change, CleanOrphans)
     if is_search or len(found.frees) or found.foreign:
-        fewer = _fewer_than_said(history, after)
+        fewer = _fewer_than_stated(history, after)
         if is_search and fewer:
             raise Corrupt(
                 "{why} What they do not list would look orphaned.",
@@ -187,7 +187,7 @@ def _plan(
     )
 
 
-def _fewer_than_said(history: HistorySummary, after: Mask) -> list[Reason]:
+def _fewer_than_stated(history: HistorySummary, after: Mask) -> list[Reason]:
     """Report remaining snapshots whose manifests list fewer data or delete files than their summary states.
 
     A list that lost whole blocks is readable, and the files missing in it would be freed. A summary may be stale, so
@@ -198,9 +198,9 @@ def _fewer_than_said(history: HistorySummary, after: Mask) -> list[Reason]:
     for position, holder in enumerate(history.holders):
         summary = (holder.snapshot.fields.get("summary") if holder.snapshot else None) or {}
         for name, count in counts.items():
-            said = str(summary.get(name, ""))
-            if after[position] and said.isdecimal() and count[position] < int(said):
-                about = {"point": holder.point, "name": name, "said": said, "found": count[position]}
+            stated = str(summary.get(name, ""))
+            if after[position] and stated.isdecimal() and count[position] < int(stated):
+                about = {"point": holder.point, "name": name, "said": stated, "found": count[position]}
                 found.append(message("{point} ({name}: {said}, found: {found})", **about))
     if not found:
         return []
@@ -217,9 +217,9 @@ def _ref_verdicts(heads: Heads, judged: RefVerdicts) -> list[Verdict]:
     return [Verdict(f"{kind[name]}:{name}", keep, (why,)) for name, (keep, why) in judged.refs.items()]
 
 
-def _left(history: HistorySummary, judged: RefVerdicts) -> Mask:
-    goes = judged.expired
-    return np.array([int(holder.name) not in goes for holder in history.holders], dtype=np.bool_)
+def _kept(history: HistorySummary, judged: RefVerdicts) -> Mask:
+    expired = judged.expired
+    return np.array([int(holder.name) not in expired for holder in history.holders], dtype=np.bool_)
 
 
 def _unchanged(heads: Heads) -> RefVerdicts:
@@ -229,12 +229,12 @@ def _unchanged(heads: Heads) -> RefVerdicts:
 
 def _moved(judged: RefVerdicts, move: Move, left: Set[int]) -> RefVerdicts:
     why = codes.LEFT_BEHIND()
-    return RefVerdicts({**judged.refs, **move.told}, {**judged.snapshots, **dict.fromkeys(left, (True, (why,)))})
+    return RefVerdicts({**judged.refs, **move.verdicts}, {**judged.snapshots, **dict.fromkeys(left, (True, (why,)))})
 
 
-def _judge(heads: Heads, asked: ExpiryOptions, refs: Sequence[Ref] | None = None) -> RefVerdicts:
+def _judge(heads: Heads, options: ExpiryOptions, refs: Sequence[Ref] | None = None) -> RefVerdicts:
     given = heads.refs if refs is None else refs
-    return retention.judge(members(heads), given, heads.main.options, asked)
+    return retention.judge(members(heads), given, heads.main.options, options)
 
 
 def _refuse_unread(history: HistorySummary, source: Snapshot) -> None:
@@ -335,7 +335,7 @@ def _cost(history: HistorySummary, change: Change, move: Move, left: Set[int], n
         files, total = _measured(history, history.existing, mask)
         own = counted(files, "{count} file", "{count} files")
         own = message("at least {files}", files=own) if history.incomplete else own
-        found.append(codes.NOTHING_ELSE_HOLDS(left=told_of(left), files=own, size=size(total)))
+        found.append(codes.NOTHING_ELSE_HOLDS(left=snapshots_text(left), files=own, size=size(total)))
     is_removal = isinstance(change, DeleteTags | DeleteBranches)
     of_branch = isinstance(change, OfBranches)
     if not is_removal:
@@ -369,8 +369,8 @@ def _expiry_notes(heads: Heads, change: Expire, judged: RefVerdicts) -> list[Rea
         notes.append(codes.POLICY_TOO())
     log = heads.pointer
     if judged.expired:
-        left = members(heads).keys() - judged.expired
-        after = retention.trimmed(log, left)
+        remaining = members(heads).keys() - judged.expired
+        after = retention.trimmed(log, remaining)
         if not log:
             notes.append(codes.LOG_EMPTY())
         elif len(after) < len(log):

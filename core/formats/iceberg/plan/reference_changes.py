@@ -42,12 +42,12 @@ OfRefs = CreateTag | DeleteTags | RenameTag | ReplaceTag | OfBranches
 class Move:
     """The result of a change.
 
-    `after`: all refs afterwards. `told`: for existing refs that change, whether they are kept, and why. `writes`: the
-    ref that is written, derived from `replaces` if there is one. `source`: the snapshot it names.
+    `after`: all refs afterwards. `verdicts`: for existing refs that change, whether they are kept, and why. `writes`:
+    the ref that is written, derived from `replaces` if there is one. `source`: the snapshot it names.
     """
 
     after: tuple[Ref, ...]
-    told: Mapping[str, tuple[bool, Reason]] = field(default_factory=dict)
+    verdicts: Mapping[str, tuple[bool, Reason]] = field(default_factory=dict)
     writes: str | None = None
     replaces: str | None = None
     source: Snapshot | None = None
@@ -63,8 +63,8 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
             return _new(heads, Ref(change.name, False, source.id, max_ref_age_ms=change.retained_ms), source)
         case CreateBranch():
             source = resolve(heads, change.point or "latest", change.branch).snapshot
-            made = _kept(Ref(change.name, True, source.id), change, source, now_ms)
-            return _new(heads, made, source)
+            branch = _kept(Ref(change.name, True, source.id), change, source, now_ms)
+            return _new(heads, branch, source)
         case ReplaceTag():
             old = find(heads, change.name, is_branch=False)
             source = _source(heads, change.snapshot_id, change.branch)
@@ -89,11 +89,11 @@ def of(heads: Heads, change: OfRefs, now_ms: int) -> Move:
                     "No {kind} was given.", kind=kind, remedy=message("Give at least one {kind} to delete.", kind=kind)
                 )
             why = codes.NAMED_TO_DELETE()
-            gone = {find(heads, name, is_branch=is_branch).name: why for name in change.names}
-            for name in gone:
+            deleted = {find(heads, name, is_branch=is_branch).name: why for name in change.names}
+            for name in deleted:
                 _refuse_main(name, message("deleted"))
-            after = tuple(ref for ref in heads.refs if ref.name not in gone)
-            return Move(after, {name: (False, why) for name, why in gone.items()})
+            after = tuple(ref for ref in heads.refs if ref.name not in deleted)
+            return Move(after, {name: (False, why) for name, why in deleted.items()})
         case FastForward():
             old, to = find(heads, change.branch, is_branch=True), find(heads, change.name, is_branch=True)
             source = resolve(heads, f"branch:{to.name}").snapshot
@@ -155,11 +155,11 @@ def _replaced(heads: Heads, change: ReplaceBranch, now_ms: int) -> Move:
 
 def _kept(ref: Ref, change: CreateBranch | ReplaceBranch, source: Snapshot, now_ms: int) -> Ref:
     """Return the branch with the requested retention. Raises `Invalid` if that is not positive or too short."""
-    asked = (change.min_snapshots, change.max_snapshot_age_ms, change.max_ref_age_ms)
-    if any(value is not None and value <= 0 for value in asked):
+    requested = (change.min_snapshots, change.max_snapshot_age_ms, change.max_ref_age_ms)
+    if any(value is not None and value <= 0 for value in requested):
         raise Invalid("Branch retention must be positive.")
     refuse_short("branch", source, change.max_ref_age_ms, now_ms)
-    given = zip(("min_snapshots", "max_snapshot_age_ms", "max_ref_age_ms"), asked, strict=True)
+    given = zip(("min_snapshots", "max_snapshot_age_ms", "max_ref_age_ms"), requested, strict=True)
     return dataclasses.replace(ref, **{name: value for name, value in given if value is not None})  # type: ignore[arg-type]
 
 
@@ -189,11 +189,11 @@ def _rolled_back(heads: Heads, change: Rollback) -> Move:
             (each for each in line.values() if each.time_ms < time_ms), key=lambda each: each.time_ms, default=None
         )
         if theirs is None or theirs.id != source.id:
-            whither = message("fails") if theirs is None else message("moves to {id}", id=theirs.id)
+            outcome = message("fails") if theirs is None else message("moves to {id}", id=theirs.id)
             notes.append(
                 codes.ROLLBACK_ELSEWHERE(
                     id=source.id,
-                    whither=whither,
+                    whither=outcome,
                 )
             )
     now = heads.main.current_schema
@@ -291,7 +291,7 @@ def left_behind(heads: Heads, after: Sequence[Ref]) -> frozenset[int]:
     return frozenset(_reached(heads, heads.refs) - _reached(heads, after))
 
 
-def told_of(left: Set[int]) -> str:
+def snapshots_text(left: Set[int]) -> str:
     ids = sorted(left)
     listed = ", ".join(map(str, ids[:3])) + (" …" if len(ids) > 3 else "")
     why = (

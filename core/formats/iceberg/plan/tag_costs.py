@@ -24,13 +24,13 @@ def by_tags(history: HistorySummary, now_ms: int) -> tuple[HistorySummary, Mask]
     if retention.is_off(options):
         return history, np.zeros(len(history.holders), dtype=np.bool_)
     branches = [ref for ref in heads.refs if ref.is_branch]
-    told, untagged = (
+    judged, untagged = (
         retention.judge(members(heads), given, options, ExpiryOptions(now_ms)) for given in (heads.refs, branches)
     )
-    goes, alone = told.expired, untagged.expired - told.expired
+    expired, alone = judged.expired, untagged.expired - judged.expired
     names: dict[str, list[str]] = {}
     for tag in heads.main.tags:
-        if tag.name not in told.deleted_refs and tag.snapshot.id in alone:
+        if tag.name not in judged.deleted_refs and tag.snapshot.id in alone:
             names.setdefault(str(tag.snapshot.id), []).append(tag.name)
     holders: list[Holder] = []
     start: list[int] = []
@@ -39,5 +39,5 @@ def by_tags(history: HistorySummary, now_ms: int) -> tuple[HistorySummary, Mask]
         own = names.get(holder.name)
         holders += [replace(holder, kind=HolderKind.TAG, branch=MAIN, name=name) for name in own] if own else [holder]
     first = np.array([*start, len(holders)], dtype=np.int64)
-    stays = np.array([int(each.name) not in goes for each in history.holders], dtype=np.bool_)
-    return history.split(tuple(holders), first), np.repeat(stays, np.diff(first))
+    is_kept = np.array([int(each.name) not in expired for each in history.holders], dtype=np.bool_)
+    return history.split(tuple(holders), first), np.repeat(is_kept, np.diff(first))

@@ -43,9 +43,9 @@ def check_replaced(store: Store, place: TableLocation, found: Metadata, edit: Sw
 
     The metadata that was replaced is the newest one in the log that still has a removed snapshot.
     """
-    gone = removed_snapshots(edit) - found.snapshots.keys()
+    removed = removed_snapshots(edit) - found.snapshots.keys()
     known = {name for field, name in map(part, dict(edit.removes)) if field == "refs"}
-    for _, file in reversed(found.metadata_log) if gone else ():
+    for _, file in reversed(found.metadata_log) if removed else ():
         try:
             before = _version(store, place, file)
         except SnapscopeError as error:
@@ -56,8 +56,10 @@ def check_replaced(store: Store, place: TableLocation, found: Metadata, edit: Sw
                 path=file,
                 remedy="Undo this run, or restore the file and resume it.",
             ) from error
-        if before.snapshots.keys() & gone:
-            if lost := [ref.name for ref in before.refs.values() if ref.snapshot_id in gone and ref.name not in known]:
+        if before.snapshots.keys() & removed:
+            if lost := [
+                ref.name for ref in before.refs.values() if ref.snapshot_id in removed and ref.name not in known
+            ]:
                 raise Conflict(
                     (
                         "{lost} was created while the commit ran and points to a snapshot that expires; no file "
@@ -68,7 +70,7 @@ def check_replaced(store: Store, place: TableLocation, found: Metadata, edit: Sw
                     remedy="Undo this run, then make a new plan.",
                 )
             return
-    if gone:
+    if removed:
         raise Conflict(
             "The metadata-log does not contain the metadata that the commit replaced, so what the "
             "commit removed cannot be determined; no file was deleted.",
@@ -133,8 +135,8 @@ def read_current(current: Callable[[], str], read: Callable[[str], bytes]) -> tu
 def old_metadata(place: TableLocation, history: HistorySummary) -> dict[str, int]:
     """Return paths and sizes of the metadata files that the next commit drops from the log and deletes."""
     paths = [place.path(each) for each in fallen(history.heads)]
-    mine = place.ours(pa.array(paths, pa.string())).to_pylist()
-    names = [path for path, own in zip(paths, mine, strict=True) if own and _is_named(path)]
+    is_own = place.ours(pa.array(paths, pa.string())).to_pylist()
+    names = [path for path, own in zip(paths, is_own, strict=True) if own and _is_named(path)]
     held = history.objects_among(names) if names else ()
     names = [path for path in names if path not in held]
     return place.sizes(list(dict.fromkeys(names)))
@@ -282,7 +284,7 @@ def _outwait(store: Store) -> None:
         return {entry.name for entry in store.ls(DIRECTORY) if TEMPORARY.fullmatch(entry.name)}
 
     deadline = time.monotonic() + RIVAL_S
-    left = rivals()
-    while left and time.monotonic() < deadline:
+    remaining = rivals()
+    while remaining and time.monotonic() < deadline:
         time.sleep(0.002)
-        left &= rivals()
+        remaining &= rivals()

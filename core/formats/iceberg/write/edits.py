@@ -92,10 +92,10 @@ def edited(found: Metadata, edit: SwapMetadata, now_ms: int) -> dict[str, Any]:
     """Return the document's next version, with the edit. Raises `Conflict` if a ref would name a removed snapshot."""
     document = dict(found.document)
     sets = {part(path): json.loads(content) for path, content in edit.sets}
-    gone = removed_snapshots(edit) - {int(name) for field, name in sets if field == "snapshots"}
+    removed = removed_snapshots(edit) - {int(name) for field, name in sets if field == "snapshots"}
     refs = _refs(found, edit, sets)
-    named = {name: ref["snapshot-id"] for name, ref in refs.items() if ref["snapshot-id"] in gone}
-    if named or found.current in gone:
+    named = {name: ref["snapshot-id"] for name, ref in refs.items() if ref["snapshot-id"] in removed}
+    if named or found.current in removed:
         name = min(named, default=MAIN)
         raise Conflict(
             "{name} points to snapshot {named}, which was to expire; nothing was changed.",
@@ -104,9 +104,9 @@ def edited(found: Metadata, edit: SwapMetadata, now_ms: int) -> dict[str, Any]:
             path=found.path,
             remedy=AGAIN,
         )
-    there = (found.snapshots.keys() | {int(name) for field, name in sets if field == "snapshots"}) - gone
+    existing = (found.snapshots.keys() | {int(name) for field, name in sets if field == "snapshots"}) - removed
     for (field, name), value in sets.items():
-        if field == "refs" and value["snapshot-id"] not in there:
+        if field == "refs" and value["snapshot-id"] not in existing:
             raise Conflict(
                 "Snapshot {snapshot_id} of {name} no longer exists; nothing was changed.",
                 snapshot_id=value["snapshot-id"],
@@ -115,16 +115,16 @@ def edited(found: Metadata, edit: SwapMetadata, now_ms: int) -> dict[str, Any]:
     main = sets.get(("refs", MAIN))
     if "refs" in document or set(refs) - {MAIN} or main is not None:
         document["refs"] = refs
-    back = [value for (field, _), value in sets.items() if field == "snapshots"]
-    if gone or back:
-        left = [each for each in document["snapshots"] if each["snapshot-id"] not in gone]
-        document["snapshots"] = _in_order(left, back)
-    if gone:
-        log = trimmed(found.log, found.snapshots.keys() - gone)
+    restored = [value for (field, _), value in sets.items() if field == "snapshots"]
+    if removed or restored:
+        remaining = [each for each in document["snapshots"] if each["snapshot-id"] not in removed]
+        document["snapshots"] = _in_order(remaining, restored)
+    if removed:
+        log = trimmed(found.log, found.snapshots.keys() - removed)
         document["snapshot-log"] = list(document.get("snapshot-log") or ())[len(found.log) - len(log) :]
         for name in STATISTICS:
             if document.get(name):
-                document[name] = [each for each in document[name] if each["snapshot-id"] not in gone]
+                document[name] = [each for each in document[name] if each["snapshot-id"] not in removed]
     document |= {field: value for (field, _), value in sets.items() if field in _PARTS}
     document["metadata-log"] = metadata_log(found)
     document["last-updated-ms"] = max(now_ms, found.updated_ms)
@@ -182,17 +182,17 @@ def taken_back(found: Metadata, heads: Mapping[str, bytes], edit: SwapMetadata) 
                 remedy="Resume the run instead.",
             )
     if restored:
-        sets += _beside(found, dict(edit.beside), restored)
+        sets += _restored_parts(found, dict(edit.beside), restored)
     return SwapMetadata(tuple(removes), tuple(sets))
 
 
-def _beside(found: Metadata, beside: Mapping[str, bytes], restored: set[int]) -> list[tuple[str, bytes]]:
+def _restored_parts(found: Metadata, old_parts: Mapping[str, bytes], restored: set[int]) -> list[tuple[str, bytes]]:
     """Return the log and the statistics as they were, with what was added since."""
     sets = []
     for name in _PARTS:
-        if reference(name) not in beside:
+        if reference(name) not in old_parts:
             continue
-        then = json.loads(beside[reference(name)]) or []
+        then = json.loads(old_parts[reference(name)]) or []
         now = list(found.document.get(name) or ())
         if name in STATISTICS:
             whole = [*(each for each in then if each["snapshot-id"] in restored and each not in now), *now]
@@ -223,14 +223,14 @@ def _refs(found: Metadata, edit: SwapMetadata, sets: Mapping[tuple[str, str], An
     return refs | {name: value for (field, name), value in sets.items() if field == "refs"}
 
 
-def _in_order(left: Sequence[Any], back: Iterable[Any]) -> list[Any]:
+def _in_order(remaining: Sequence[Any], restored: Iterable[Any]) -> list[Any]:
     """Insert snapshots where they were: by sequence number, then by time."""
 
     def place(each: Mapping[str, Any]) -> tuple[int, int]:
         return each.get("sequence-number") or 0, each["timestamp-ms"]
 
-    whole = list(left)
-    for each in sorted(back, key=place):
+    whole = list(remaining)
+    for each in sorted(restored, key=place):
         at = next((index for index, other in enumerate(whole) if place(other) > place(each)), len(whole))
         whole.insert(at, each)
     return whole

@@ -79,7 +79,7 @@ class Spec:
 def manifest(path: str, entries: Sequence[ManifestEntry], schema: Json, spec: Spec) -> bytes:
     """Encode one manifest. All entries are data files, or all are delete files."""
     content = "data" if entries[0].file.content == DATA else "deletes"
-    told = {
+    metadata = {
         "schema": json.dumps(schema),
         "schema-id": str(schema["schema-id"]),
         "partition-spec": json.dumps(list(spec.fields)),
@@ -87,14 +87,14 @@ def manifest(path: str, entries: Sequence[ManifestEntry], schema: Json, spec: Sp
         "format-version": "2",
         "content": content,
     }
-    return _written(path, _entry_schema(spec), map(_record, entries), told)
+    return _written(path, _entry_schema(spec), map(_record, entries), metadata)
 
 
 def manifest_list(path: str, rows: Iterable[Json], snapshot_id: int, parent: int | None, sequence: int) -> bytes:
     """Encode the list of a snapshot's manifests from rows as returned by `listed`."""
-    told = {"snapshot-id": str(snapshot_id), "parent-snapshot-id": "null" if parent is None else str(parent)}
-    told |= {"sequence-number": str(sequence), "format-version": "2"}
-    return _written(path, _LIST, rows, told)
+    metadata = {"snapshot-id": str(snapshot_id), "parent-snapshot-id": "null" if parent is None else str(parent)}
+    metadata |= {"sequence-number": str(sequence), "format-version": "2"}
+    return _written(path, _LIST, rows, metadata)
 
 
 def listed(path: str, size: int, entries: Sequence[ManifestEntry], spec: Spec, snapshot_id: int, sequence: int) -> Json:
@@ -114,9 +114,9 @@ def listed(path: str, size: int, entries: Sequence[ManifestEntry], spec: Spec, s
     return row
 
 
-def stored(value: Any, of: str) -> bytes:
+def stored(value: Any, type_: str) -> bytes:
     """Encode a value as in bounds and partition summaries. Raises `Unsupported` for a type that is not written here."""
-    match of:
+    match type_:
         case "int" | "date":
             days = (value - _EPOCH.date()).days if isinstance(value, dt.date) else int(value)
             return days.to_bytes(4, "little", signed=True)
@@ -127,24 +127,24 @@ def stored(value: Any, of: str) -> bytes:
             return micros.to_bytes(8, "little", signed=True)
         case "string":
             return str(value).encode()
-        case _ if of.startswith("decimal"):
-            number = decimals.unscaled(value, int(of.rstrip(")").rpartition(",")[2]))
+        case _ if type_.startswith("decimal"):
+            number = decimals.unscaled(value, int(type_.rstrip(")").rpartition(",")[2]))
             return number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
         case _:
             raise Unsupported(
                 "Snapscope does not write values of type {of!r}.",
-                of=of,
+                of=type_,
                 remedy="Make this change with the table's own engine.",
             )
 
 
-def _summary(values: Sequence[Any], of: str) -> Json:
+def _summary(values: Sequence[Any], type_: str) -> Json:
     known = [value for value in values if value is not None]
     return {
         "contains_null": len(known) < len(values),
         "contains_nan": False,
-        "lower_bound": stored(min(known), of) if known else None,
-        "upper_bound": stored(max(known), of) if known else None,
+        "lower_bound": stored(min(known), type_) if known else None,
+        "upper_bound": stored(max(known), type_) if known else None,
     }
 
 
@@ -153,11 +153,11 @@ def _record(entry: ManifestEntry) -> Json:
     own = {
         "content": file.content, "file_path": file.path, "file_format": "PARQUET", "partition": dict(file.partition),
         "record_count": file.rows, "file_size_in_bytes": file.size,
-        "column_sizes": [{"key": id, "value": of.size} for id, of in columns],
+        "column_sizes": [{"key": id, "value": metrics.size} for id, metrics in columns],
         "value_counts": [{"key": id, "value": file.rows} for id, _ in columns],
-        "null_value_counts": [{"key": id, "value": of.nulls} for id, of in columns],
-        "lower_bounds": [{"key": id, "value": of.lower} for id, of in columns if of.lower is not None],
-        "upper_bounds": [{"key": id, "value": of.upper} for id, of in columns if of.upper is not None],
+        "null_value_counts": [{"key": id, "value": metrics.nulls} for id, metrics in columns],
+        "lower_bounds": [{"key": id, "value": metrics.lower} for id, metrics in columns if metrics.lower is not None],
+        "upper_bounds": [{"key": id, "value": metrics.upper} for id, metrics in columns if metrics.upper is not None],
     }  # fmt: skip
     return {
         "status": entry.status, "snapshot_id": entry.snapshot_id, "sequence_number": entry.sequence,
@@ -168,20 +168,22 @@ def _record(entry: ManifestEntry) -> Json:
 # Avro ----------------------------------------------------------------------------------------------------------------
 
 
-def _written(path: str, schema: Json, records: Iterable[Json], told: Mapping[str, str]) -> bytes:
+def _written(path: str, schema: Json, records: Iterable[Json], metadata: Mapping[str, str]) -> bytes:
     out, marker = io.BytesIO(), hashlib.md5(path.encode(), usedforsecurity=False).digest()
     fastavro.writer(
-        out, fastavro.parse_schema(dict(schema)), records, codec="deflate", metadata=dict(told), sync_marker=marker
+        out, fastavro.parse_schema(dict(schema)), records, codec="deflate", metadata=dict(metadata), sync_marker=marker
     )
     return out.getvalue()
 
 
-def _field(id: int, name: str, of: Any, *, maybe: bool = False) -> Json:
-    return {"name": name, "type": ["null", of] if maybe else of, "field-id": id} | ({"default": None} if maybe else {})
+def _field(id: int, name: str, type_: Any, *, maybe: bool = False) -> Json:
+    return {"name": name, "type": ["null", type_] if maybe else type_, "field-id": id} | (
+        {"default": None} if maybe else {}
+    )
 
 
-def _map(id: int, name: str, key: int, value: int, of: str) -> Json:
-    fields = [_field(key, "key", "int"), _field(value, "value", of)]
+def _map(id: int, name: str, key: int, value: int, type_: str) -> Json:
+    fields = [_field(key, "key", "int"), _field(value, "value", type_)]
     items = {"type": "record", "name": f"k{key}_v{value}", "fields": fields}
     return _field(id, name, {"type": "array", "logicalType": "map", "items": items}, maybe=True)
 

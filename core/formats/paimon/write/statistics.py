@@ -33,9 +33,9 @@ class ColumnStatistics:
     greatest_length: int
 
 
-def is_analyzable(of: Any) -> bool:
+def is_analyzable(type_: Any) -> bool:
     """Return whether the engine has statistics for columns of this type."""
-    root = parse(of).root
+    root = parse(type_).root
     return root in SIZES or root in TEXTS or root == "DECIMAL"
 
 
@@ -44,29 +44,31 @@ def document(
 ) -> bytes:
     """Return the content of a statistics file; `columns` by their names in `schema`."""
     fields = {field.name: field for field in schema.fields}
-    told = {name: _column(fields[name].id, parse(fields[name].type).size or 0, of) for name, of in columns.items()}
+    column_documents = {
+        name: _column(fields[name].id, parse(fields[name].type).size or 0, column) for name, column in columns.items()
+    }
     return documents.pretty(
         {
             "snapshotId": snapshot_id,
             "schemaId": schema.id,
             "mergedRecordCount": rows,
             "mergedRecordSize": size_bytes,
-            "colStats": told,
+            "colStats": column_documents,
         }
     )
 
 
-def _column(number: int, digits: int, of: ColumnStatistics) -> dict[str, Any]:
-    told = {
+def _column(number: int, digits: int, column: ColumnStatistics) -> dict[str, Any]:
+    document = {
         "colId": number,
-        "distinctCount": of.distinct,
-        "min": _text(of.least, digits),
-        "max": _text(of.greatest, digits),
-        "nullCount": of.nulls,
-        "avgLen": of.average_length,
-        "maxLen": of.greatest_length,
+        "distinctCount": column.distinct,
+        "min": _text(column.least, digits),
+        "max": _text(column.greatest, digits),
+        "nullCount": column.nulls,
+        "avgLen": column.average_length,
+        "maxLen": column.greatest_length,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in document.items() if value is not None}
 
 
 def _text(value: Any, digits: int) -> str | None:
