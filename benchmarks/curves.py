@@ -81,8 +81,13 @@ def measured(table: Path, rounds: int, cache: Path) -> dict[str, list[float]]:
     taken: dict[str, list[float]] = {name: [] for name in COLORS}
     in_a_process(__file__, AGAIN, table, cache)  # keeps what it read
     for _ in range(rounds):
-        anew, again = in_a_process(__file__, ANEW, table, None), in_a_process(__file__, AGAIN, table, cache)
-        for name, seconds in ((ANEW, anew["open"]), (AGAIN, again["open"]), (PLAN, again[PLAN]), (COST, again[COST])):
+        uncached, cached = in_a_process(__file__, ANEW, table, None), in_a_process(__file__, AGAIN, table, cache)
+        for name, seconds in (
+            (ANEW, uncached["open"]),
+            (AGAIN, cached["open"]),
+            (PLAN, cached[PLAN]),
+            (COST, cached[COST]),
+        ):
             taken[name].append(seconds)
         taken[LIMIT].append(in_a_process(__file__, LIMIT, table, None)[LIMIT])
     return taken

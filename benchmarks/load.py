@@ -59,15 +59,15 @@ def main() -> None:
     args = parser.parse_args()
     spark = session.get()
     rivals = {"snapscope": ours, "parquet alone": parquet}
-    said = f"connector left out ({connector.SETTING} is not set)"
+    connector_text = f"connector left out ({connector.SETTING} is not set)"
     if connector.configured():
-        said = connector.loaded(spark, "paimon")
+        connector_text = connector.loaded(spark, "paimon")
         rivals["connector"] = theirs
     taken: dict[tuple[str, str], list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="snapscope-load-") as folder:
         source = f"{folder}/lines"
         lines(spark, args.rows, args.loads).repartition(args.loads * 2, KEY).write.partitionBy(KEY).parquet(source)
-        print(f"{os.cpu_count()} cores, {args.rows:,} rows in {args.loads} loads; {said}")
+        print(f"{os.cpu_count()} cores, {args.rows:,} rows in {args.loads} loads; {connector_text}")
         for number in range(args.rounds + 1):  # the first round is a warm-up
             appended, replaced = {}, {}
             for name, rival in rivals.items():

@@ -104,13 +104,14 @@ def main() -> None:
     paimon_java.JAVA_FLAGS = JAVA_FLAGS
     judge = None if paimon_java.missing() else paimon_java.PaimonJudge().__enter__()
     rivals = ["snapscope", *(["pypaimon"] if has_pypaimon else []), *(["Java"] if judge else [])]
-    said = "connector left out (SNAPSCOPE_CONNECTORS is not set)"
+    connector_name = "connector left out (SNAPSCOPE_CONNECTORS is not set)"
     if connector.configured():
-        said = by_connector(warehouse / "default.db" / "deduplicate")[2]
+        connector_name = by_connector(warehouse / "default.db" / "deduplicate")[2]
         rivals.append("connector")
-    beside = pypaimon_env.PINS[0] if has_pypaimon else f"pypaimon left out (no {args.pypaimon})"
+    pypaimon_name = pypaimon_env.PINS[0] if has_pypaimon else f"pypaimon left out (no {args.pypaimon})"
     java = f"Java Paimon {judge.version}" if judge else f"Java left out ({paimon_java.missing()})"
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {args.rows:,} rows, {beside}, {java}, {said}")
+    machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    print(f"{machine}, {args.rows:,} rows, {pypaimon_name}, {java}, {connector_name}")
     for engine in ENGINES:
         if not (warehouse / "default.db" / engine).is_dir():
             print(f"{engine:15} left out: {paimon_java.missing()}, and its rows show once Java Paimon compacted them")

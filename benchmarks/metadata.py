@@ -244,10 +244,10 @@ def in_a_process(python: str, name: str, table: Path, files: int) -> dict[str, f
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         raise SystemExit(f"{name} failed: {done.stderr.strip().splitlines()[-1]}")
-    told: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
-    if told.pop("files") != files:
+    measured: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
+    if measured.pop("files") != files:
         raise SystemExit(f"{name} did not find {files} files")
-    return told
+    return measured
 
 
 if __name__ == "__main__":

@@ -66,8 +66,8 @@ def make(table: Path, files: int, snapshots: int, tags: int) -> None:
         added = [*added[-DELETES:], entries[0]]
         change = 10 * each
         if number % DELETES == 0 and number > BEHIND:
-            gone = added[-1 - BEHIND]
-            entries.append(gone.set_column(1, "_KIND", pa.array(np.ones(each, dtype=np.int8))))
+            deleted = added[-1 - BEHIND]
+            entries.append(deleted.set_column(1, "_KIND", pa.array(np.ones(each, dtype=np.int8))))
             change -= 10 * each
         total += change
         base = _list(table, listed)

@@ -172,8 +172,8 @@ def build(table: Path, snapshots: int, files: int) -> None:
         else:
             names = {file.name for file in fresh}
             live = commit.live_entries(store, publish.read_head(store).snapshot)
-            gone = [entry for entry in live if entry["_FILE"]["_FILE_NAME"] in names]
-            commit.compact(store, gone, [_file(number * each + count) for count in range(12)], at)
+            compacted = [entry for entry in live if entry["_FILE"]["_FILE_NAME"] in names]
+            commit.compact(store, compacted, [_file(number * each + count) for count in range(12)], at)
             fresh = []
         if number % TAG_EVERY == 0:
             store.create(f"tag/tag-t{number}", store.read(f"snapshot/snapshot-{number}"))

@@ -65,7 +65,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         table = str(four_commits(Path(folder) / "w" / "default.db" / "t").root)
-        asked = {
+        programs = {
             "python -c pass": ("-c", "pass"),
             "import click": ("-c", "import click"),
             "snapscope --help": ("-c", RUN, "--help"),
@@ -74,9 +74,9 @@ def main() -> None:
             "snapscope completion bash": ("-c", RUN, "completion", "bash"),
             "snapscope tags, 4 snapshots and a tag": ("-c", RUN, "tags", table),
         }
-        took: dict[str, list[float]] = {name: [] for name in asked}
+        took: dict[str, list[float]] = {name: [] for name in programs}
         for _ in range(rounds + 1):  # the first round warms up the file cache
-            for name, words in asked.items():
+            for name, words in programs.items():
                 took[name].append(seconds(*words))
     least = statistics.median(took["python -c pass"][1:])
     print(f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}, {rounds} rounds")

@@ -70,9 +70,9 @@ def main() -> None:
                         print(f"round {number}: {step} {name} {seconds:.2f} s, {taken[step, name][-1][1]:.2f} s busy")
             if judge is not None:
                 tables = [str(place / f"{name}{number}") for name in ("snapscope", "paimon")]
-                told = [sorted((f["bucket"], f["level"], f["rows"]) for f in judge.files(each)) for each in tables]
-                if told[0] != told[1] or judge.count(tables[0]) != judge.count(tables[1]):
-                    raise SystemExit(f"the tables differ: {told}")
+                layouts = [sorted((f["bucket"], f["level"], f["rows"]) for f in judge.files(each)) for each in tables]
+                if layouts[0] != layouts[1] or judge.count(tables[0]) != judge.count(tables[1]):
+                    raise SystemExit(f"the tables differ: {layouts}")
         for step in dict.fromkeys(step for step, _ in taken):
             for number, unit in enumerate(("s", "CPU s")):
                 own = {name: [each[number] for each in rounds] for (of, name), rounds in taken.items() if of == step}

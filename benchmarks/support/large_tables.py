@@ -90,11 +90,11 @@ def paimon_table(table: Path, files: int, snapshots: int, tags: int) -> None:
         day = number * len(DAYS) // (snapshots + 2)
         added = [paimon.added(data_file(parts[day], DAYS[day], each * number + n), ["BIGINT", "STRING"])
                  for n in range(each)]  # fmt: skip
-        gone = [paimon.deleted(entry) for entry in recent[-BEHIND]] if number % DELETES == 0 else []
+        deleted = [paimon.deleted(entry) for entry in recent[-BEHIND]] if number % DELETES == 0 else []
         recent = [*recent[-DELETES:], added]
-        own = written(gone + added)
+        own = written(deleted + added)
         delta = listed([own[1]])
-        total += 10 * (len(added) - len(gone))
+        total += 10 * (len(added) - len(deleted))
         small.append(own)
         if len(small) >= AT_ONCE["paimon"]:
             merged.append(written(paimon.merged(entry for records, _ in small for entry in records))[1])
@@ -104,7 +104,7 @@ def paimon_table(table: Path, files: int, snapshots: int, tags: int) -> None:
             "deltaManifestList": delta[0], "deltaManifestListSize": delta[1], "changelogManifestList": None,
             "commitUser": "8c33d0c4-5b3a-4f57-a0ab-2f04e1a0a0a0", "commitIdentifier": number, "commitKind": "APPEND",
             "timeMillis": 1_700_000_000_000 + number * 60_000, "totalRecordCount": total,
-            "deltaRecordCount": 10 * (len(added) - len(gone)),
+            "deltaRecordCount": 10 * (len(added) - len(deleted)),
         }  # fmt: skip
         text = json.dumps(snapshot, indent=2)
         published = table / "snapshot" / f"snapshot-{number}"
