@@ -280,12 +280,12 @@ class Bisect(Generic[F]):
 
     @property
     def _headline(self) -> str:
-        said = {"turned": f"First true at {self.first_true}, false at {self.last_false}",
-                "already": f"Already true at {self.first_true}, the first version that could be read",
-                "never": "Not true at any checked version",
-                "back": "True at the first version and false at the last",
-                "unknown": "No checked version gave a result"}  # fmt: skip
-        return f"{said[self.outcome]}: {self._condition}"
+        headlines = {"turned": f"First true at {self.first_true}, false at {self.last_false}",
+                     "already": f"Already true at {self.first_true}, the first version that could be read",
+                     "never": "Not true at any checked version",
+                     "back": "True at the first version and false at the last",
+                     "unknown": "No checked version gave a result"}  # fmt: skip
+        return f"{headlines[self.outcome]}: {self._condition}"
 
     @property
     def _more(self) -> list[str]:
@@ -298,7 +298,7 @@ class Bisect(Generic[F]):
 
 
 def bisected(found: Found, frame: Callable[[pa.Table], F]) -> Bisect[F]:
-    said = found.answer
+    answer = found.answer
 
     def version(place: int | None) -> str | None:
         return None if place is None else found.places[place].point
@@ -312,12 +312,12 @@ def bisected(found: Found, frame: Callable[[pa.Table], F]) -> Bisect[F]:
         for each in sorted(found.probes, key=lambda each: each.place)
     ]  # fmt: skip
     return Bisect(
-        outcome=str(said.outcome),
-        first_true=version(said.first_true),
-        last_false=version(said.last_false),
-        is_exact=said.first_true is not None and not said.unknown and not found.is_after_gap,
+        outcome=str(answer.outcome),
+        first_true=version(answer.first_true),
+        last_false=version(answer.last_false),
+        is_exact=answer.first_true is not None and not answer.unknown and not found.is_after_gap,
         probes=frame(frames.of_rows(rows, PROBES)),
-        contradictions=tuple((found.places[a].point, found.places[b].point) for a, b in said.contradictions),
+        contradictions=tuple((found.places[a].point, found.places[b].point) for a, b in answer.contradictions),
         _condition=found.asked.text,
     )
 

@@ -132,7 +132,9 @@ class Plan(Generic[F]):
         return f"Ages as of {display.when(self.judged_at)}. Plan {self.fingerprint[:16]}. Nothing has been changed."
 
 
-def planned(found: core_plan.Plan, history: History, told: Sequence[str], frame: Callable[[pa.Table], F]) -> Plan[F]:
+def planned(
+    found: core_plan.Plan, history: History, sentences: Sequence[str], frame: Callable[[pa.Table], F]
+) -> Plan[F]:
     return Plan(
         table=found.table,
         action=type(found.change).__name__,
@@ -144,7 +146,7 @@ def planned(found: core_plan.Plan, history: History, told: Sequence[str], frame:
         kept_bytes=found.kept_bytes,
         expires=tuple(each.point for each in found.deleted_points),
         warnings=tuple(str(each) for each in found.warnings),
-        notes=tuple(str(each) for each in (*told, *found.notes)),
+        notes=tuple(str(each) for each in (*sentences, *found.notes)),
         outside=tuple(each.root for each in found.outside),
         is_empty=not (found.removes or found.leaves or len(found.frees)),
         _of=found,
@@ -156,19 +158,19 @@ def planned(found: core_plan.Plan, history: History, told: Sequence[str], frame:
 def _kept(plan: Plan[Any]) -> list[Bar]:
     """Break down what the plan keeps. Each object is counted once: in the newest version, else in other snapshots,
     changelogs or tags."""
-    history, gone = plan._history, set(plan.expires)
-    stays = np.array([each.exists and each.point not in gone for each in history.holders], dtype=np.bool_)
+    history, expired = plan._history, set(plan.expires)
+    kept = np.array([each.exists and each.point not in expired for each in history.holders], dtype=np.bool_)
     kinds = np.array([each.kind for each in history.holders], dtype=object)
-    newest = np.zeros(len(stays), dtype=np.bool_)
+    newest = np.zeros(len(kept), dtype=np.bool_)
     if (live := history.live_now()) is not None:
-        newest[live] = stays[live]
+        newest[live] = kept[live]
     seen = np.zeros(history.held.owners, dtype=np.bool_)
     found: list[Bar] = []
     for label, chosen in (
         ("current files", newest),
-        ("older snapshots", stays & (kinds == HolderKind.SNAPSHOT)),
-        ("changelogs", stays & (kinds == HolderKind.CHANGELOG)),
-        ("tags only", stays & (kinds == HolderKind.TAG)),
+        ("older snapshots", kept & (kinds == HolderKind.SNAPSHOT)),
+        ("changelogs", kept & (kinds == HolderKind.CHANGELOG)),
+        ("tags only", kept & (kinds == HolderKind.TAG)),
     ):
         own = history.held.over(chosen) & ~seen
         seen |= own
