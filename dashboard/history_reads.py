@@ -13,7 +13,7 @@ from core.table import Table
 
 Progress = Callable[[int, int], None]
 
-TOLD_S = 0.1  # interval of progress updates while a history is read
+PROGRESS_S = 0.1  # interval of progress updates while a history is read
 
 
 @dataclass(slots=True)
@@ -21,7 +21,7 @@ class _SharedRead:
     """A history that is being read, once for all who wait for it."""
 
     waiting: time_limits.Waiting[History]
-    told: list[tuple[int, int]]
+    latest_progress: list[tuple[int, int]]
     left: threading.Event  # nobody waits for it any more
     readers: int = 0
 
@@ -39,9 +39,9 @@ def read(key: str, opened: Table, seen: Heads, progress: Progress | None) -> His
             shared = _shared_reads[key] = _begin(opened, seen)
         shared.readers += 1
     try:
-        while not shared.waiting.wait(TOLD_S):
-            if progress is not None and shared.told:
-                progress(*shared.told[-1])
+        while not shared.waiting.wait(PROGRESS_S):
+            if progress is not None and shared.latest_progress:
+                progress(*shared.latest_progress[-1])
     finally:
         with _shared_reads_lock:
             shared.readers -= 1
@@ -53,12 +53,12 @@ def read(key: str, opened: Table, seen: Heads, progress: Progress | None) -> His
 
 
 def _begin(opened: Table, seen: Heads) -> _SharedRead:
-    told, left = list[tuple[int, int]](), threading.Event()
+    latest_progress, left = list[tuple[int, int]](), threading.Event()
 
-    def tell(done: int, total: int) -> None:
-        told[:] = [(done, total)]
+    def report(done: int, total: int) -> None:
+        latest_progress[:] = [(done, total)]
         if left.is_set():
             raise InterruptedError
 
-    waiting = time_limits.begin(seen.location, time_limits.call_s(), lambda: opened.history(seen, tell))
-    return _SharedRead(waiting, told, left)
+    waiting = time_limits.begin(seen.location, time_limits.call_s(), lambda: opened.history(seen, report))
+    return _SharedRead(waiting, latest_progress, left)

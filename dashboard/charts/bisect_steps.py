@@ -35,16 +35,16 @@ class Steps:
 
     def spelled(self) -> str:
         """Return the steps as one text for an address."""
-        told = [f"{_LETTERS[each.value]}{quote(each.point, safe='')}" for each in self.steps[:MOST]]
-        return ";".join([quote(self.condition, safe=""), *told])
+        codes = [f"{_LETTERS[each.value]}{quote(each.point, safe='')}" for each in self.steps[:MOST]]
+        return ";".join([quote(self.condition, safe=""), *codes])
 
 
 def parse(text: str | None) -> Steps | None:
     """Parse the text of an address; None if it is not one."""
-    condition, *told = (text or "").split(";")
-    if not told or any(each[:1] not in _VALUES for each in told):
+    condition, *codes = (text or "").split(";")
+    if not codes or any(each[:1] not in _VALUES for each in codes):
         return None
-    return Steps(unquote(condition), tuple(Checked(unquote(each[1:]), _VALUES[each[0]]) for each in told[:MOST]))
+    return Steps(unquote(condition), tuple(Checked(unquote(each[1:]), _VALUES[each[0]]) for each in codes[:MOST]))
 
 
 def ends(axis: Axis, steps: Steps) -> tuple[Dot | None, Dot | None]:

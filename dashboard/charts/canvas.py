@@ -64,7 +64,7 @@ class Canvas:
         """Return the axis positions of times."""
         return times(times_ms, self.zone) if self.ruler is None else self.ruler.at(times_ms)
 
-    def told(self, times_ms: Sequence[int]) -> dict[str, Any]:
+    def hover_times(self, times_ms: Sequence[int]) -> dict[str, Any]:
         """Return the times for a hover text, where plotly cannot read them from the axis or say their weekday."""
         if self.ruler is None and units.is_plotlys_weekday():
             return {}
@@ -91,19 +91,19 @@ class Canvas:
         fade the other marks unless `look` sets an unselected style."""
         font = {"textfont": {"color": look["textfont"]["color"]}} if "textfont" in look else {}
         look.setdefault("unselected", {"marker": {"opacity": 1.0}, **font})
-        told = [[each, unturned(hover)] for each, hover in zip(carried, hovers, strict=True)]
+        custom_data = [[each, unturned(hover)] for each, hover in zip(carried, hovers, strict=True)]
         self.add(
-            row=row, x=self.at(times_ms), y=list(heights), customdata=told, hovertemplate=hover, **look
+            row=row, x=self.at(times_ms), y=list(heights), customdata=custom_data, hovertemplate=hover, **look
         )  # fmt: skip
 
     def line(
         self, times_ms: Sequence[int | None], heights: Sequence[float | None], hover: str | None, **look: Any
     ) -> None:
         """Draw a line through the given times; a None breaks it."""
-        told: dict[str, Any] = {"hoverinfo": "skip"}
+        hover_style: dict[str, Any] = {"hoverinfo": "skip"}
         if hover is not None:
-            told = {"hovertemplate": f"{hover}<extra></extra>"}
-        self.add(x=self.at(times_ms), y=list(heights), mode="lines", line=look, **told)
+            hover_style = {"hovertemplate": f"{hover}<extra></extra>"}
+        self.add(x=self.at(times_ms), y=list(heights), mode="lines", line=look, **hover_style)
 
     def finished(self) -> Figure:
         return {"data": self.data, "layout": self.layout}

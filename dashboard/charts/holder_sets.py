@@ -25,7 +25,7 @@ def members(holders: str) -> list[str]:
     return holders.split(BETWEEN)
 
 
-def said(holders: str) -> str:
+def label(holders: str) -> str:
     """A set as readers call it."""
     return BETWEEN.join(words.holder_name(name) for name in members(holders))
 
@@ -37,8 +37,8 @@ def figure(rows: Sequence[tuple[str, int, int]], ticked: Collection[str], palett
     names = sorted(found, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
     top = max((size for _, _, size in shown), default=0) or 1
     art = Canvas(palette, units.UTC)
-    told = [
-        [str(at), words.holders_hover(said(holders), size, files)] for at, (holders, files, size) in enumerate(shown)
+    hovers = [
+        [str(at), words.holders_hover(label(holders), size, files)] for at, (holders, files, size) in enumerate(shown)
     ]
     wash = [palette.soft("ink", 0.13 if holders in ticked else 0.0) for holders, _, _ in shown]
     still = {"selected": {"marker": {"opacity": 1.0}}, "unselected": {"marker": {"opacity": 1.0}}}
@@ -47,7 +47,7 @@ def figure(rows: Sequence[tuple[str, int, int]], ticked: Collection[str], palett
         art.data.append(
             {
                 "type": "bar", "x": list(range(len(shown))), "y": [height] * len(shown), "width": 1, "yaxis": axis,
-                "marker": {"color": wash, "line": {"width": 0}}, "customdata": told, "hovertemplate": HOVER, **base,
+                "marker": {"color": wash, "line": {"width": 0}}, "customdata": hovers, "hovertemplate": HOVER, **base,
                 **still,
             }
         )  # fmt: skip
@@ -56,7 +56,7 @@ def figure(rows: Sequence[tuple[str, int, int]], ticked: Collection[str], palett
             "type": "bar", "x": list(range(len(shown))), "y": [size for _, _, size in shown], "width": 0.6,
             "marker": {"color": [getattr(palette, hue(holders)) for holders, _, _ in shown]},
             "text": [units.size(size) for _, _, size in shown], "textposition": "outside", "cliponaxis": False,
-            "textangle": 0, "constraintext": "none", "textfont": {"size": 11}, "customdata": told,
+            "textangle": 0, "constraintext": "none", "textfont": {"size": 11}, "customdata": hovers,
             "hovertemplate": HOVER, **still,
         }
     )  # fmt: skip

@@ -49,7 +49,7 @@ def path(
     return tuple(stays), tuple(resets)
 
 
-def stays(log: Sequence[tuple[int, int]], id: int) -> list[tuple[int, int | None]]:
+def periods(log: Sequence[tuple[int, int]], id: int) -> list[tuple[int, int | None]]:
     """List the periods during which main pointed to a snapshot; an end of None means it still does."""
     found: list[tuple[int, int | None]] = []
     for number, (time_ms, own) in enumerate(log):

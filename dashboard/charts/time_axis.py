@@ -193,12 +193,12 @@ def axis(heads: Heads) -> Axis:
         retained = heads.retained(line)
         tags = _tags_by_id(line if heads.capabilities.branches_are_directories else heads.main)
         shown = [_dot(line, snapshot, own, tags) for snapshot in line.snapshots]
-        gone = {tag.snapshot.id: tag.snapshot for tag in line.tags if tag.snapshot.id not in retained}
-        if gone:
+        expired = {tag.snapshot.id: tag.snapshot for tag in line.tags if tag.snapshot.id not in retained}
+        if expired:
             lanes.append(Lane(line.branch, held=True))
-            for number in sorted(gone):
+            for number in sorted(expired):
                 point = _point(line.branch, f"tag:{tags[number][0]}")
-                shown.append(_dot(line, gone[number], own + 1, tags, point))
+                shown.append(_dot(line, expired[number], own + 1, tags, point))
         by_id = {dot.id: dot for dot in shown}
         dots += shown
         if heads.capabilities.ids_are_ordered:

@@ -100,7 +100,7 @@ def timeline(
         trends.draw(canvas, row, panel)
     canvas.layout["margin"] = {"l": _left(canvas.layout), "r": 12, "t": 4, "b": AXIS_PX - 4}
     if asked_ms is not None:
-        _asked(canvas, asked_ms)
+        _draw_requested_time(canvas, asked_ms)
     return canvas.finished()
 
 
@@ -187,7 +187,7 @@ def _dots(canvas: Canvas, axis: Axis, single: Sequence[Dot], unusual: Mapping[st
             [dot.point for dot in dots],
             [words.dot_hover(dot, unusual.get(dot.point, ())) for dot in dots],
             hover=f"{words.dot_template(kind, canvas.zone, held, by_commit=canvas.ruler is not None)}<extra></extra>",
-            **canvas.told([dot.time_ms for dot in dots]),
+            **canvas.hover_times([dot.time_ms for dot in dots]),
             mode="markers",
             marker={
                 "symbol": f"{symbol.removesuffix('-open')}-open" if hollow else symbol,
@@ -213,7 +213,7 @@ def _density(canvas: Canvas, counted: Bins) -> None:
     _behind(canvas, counted, totals.tolist())
     for kind, numbers in counted.counts.items():
         heights = np.array(numbers) * (DENSITY / max(int(totals.max()), 1))
-        told = [
+        custom_data = [
             [words.window_text(window), words.bin_hover(kind, number, int(total), window, canvas.zone)]
             for window, number, total in zip(windows, numbers, totals, strict=True)
         ]
@@ -225,7 +225,7 @@ def _density(canvas: Canvas, counted: Bins) -> None:
             base=base.tolist(),
             width=widths,
             marker={"color": canvas.hue(KINDS.get(kind, OTHER_KIND)[0]), "line": {"width": 0}, "opacity": 0.85},
-            customdata=told,
+            customdata=custom_data,
             hovertemplate="%{customdata[1]}<extra></extra>",
         )
         base += heights
@@ -313,7 +313,7 @@ def _left(layout: Mapping[str, Any]) -> float:
     return 14 + widest + (22 if len(scales) > 1 else 0)
 
 
-def _asked(canvas: Canvas, asked_ms: int) -> None:
+def _draw_requested_time(canvas: Canvas, asked_ms: int) -> None:
     """Draw a dashed line across all lanes at the requested time."""
     at = canvas.at([asked_ms])[0]
     colour = canvas.hue("consumer")

@@ -167,7 +167,7 @@ def draw(canvas: Canvas, row: int, panel: Panel) -> None:
         y=list(panel.values),
         customdata=[list(each) for each in zip(panel.points, panel.changes, strict=True)],
         hovertemplate=f"{template}<extra></extra>",
-        **canvas.told(panel.times_ms),
+        **canvas.hover_times(panel.times_ms),
         mode="lines+markers" if few else "lines",
         line={"color": canvas.hue(panel.hue), "width": 1.6 if few else 1, "shape": "hv"},
         marker={"size": 4, "color": canvas.hue(panel.hue)},

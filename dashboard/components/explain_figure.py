@@ -22,7 +22,7 @@ def note(*rules: Rule, at: str = "") -> None:
             st.html(markup.rule(rule, words.RULE_PARTS))
 
 
-def beside(html: str, *rules: Rule, at: str = "", wide: bool = False) -> None:
+def html(html: str, *rules: Rule, at: str = "", wide: bool = False) -> None:
     """Draw finished HTML (a title or a stat line; `wide` for tiles and cards) with the icon at its end."""
     with _line(rules, at):
         st.html(html, width="stretch" if wide else "content")

@@ -62,7 +62,7 @@ def text(label: str, name: str, help: str, placeholder: str, width: int = WIDE) 
 def moment(text: str, zone: str, now_ms: int) -> int:
     """Parse a time and show how it was read. `AmbiguousTime` lists the times it can mean."""
     found = time_input.moment(text, zone, now_ms)
-    told_of(text, found)
+    show_parsed_time(text, found)
     return found.ms
 
 
@@ -80,11 +80,11 @@ def age(text: str | None, zone: str, now_ms: int) -> tuple[int | None, int | Non
     found = time_input.moment(text, zone, now_ms)
     if found.form == "number" and len(text) < MILLISECONDS_DIGITS:
         raise Invalid(words.older_than_unread(text), remedy=words.OLDER_THAN_NEXT)
-    told_of(text, found)
+    show_parsed_time(text, found)
     return None, found.ms
 
 
-def told_of(text: str, found: time_input.ParsedTime) -> None:
+def show_parsed_time(text: str, found: time_input.ParsedTime) -> None:
     """Show how a time was read if the text alone does not make it obvious."""
     if not found.is_plain:
         st.html(markup.note("info", time_input.sentence(text.strip(), found)))

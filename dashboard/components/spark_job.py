@@ -36,14 +36,14 @@ def stop(id: str | None) -> None:
 def progress(job: background_jobs.Job) -> Callable[[int, int], None]:
     """Return a callback that receives Spark's progress and stops the query once nobody waits for it."""
 
-    def told(done: int, total: int) -> None:
+    def report(done: int, total: int) -> None:
         from core.spark.sql import run as sql  # Spark is slow to import, and only needed here
 
         job.progress(done, total)
         if job.cancelled.is_set():  # cancelled while Spark was starting
             sql.cancel(_asking.get(job.id, job.id))
 
-    return told
+    return report
 
 
 def follow(
@@ -65,9 +65,9 @@ def _draw(id: str, key: str, cancelled: str, show: Callable[[Any], None], meanwh
         if job.is_awaited:  # for the reader a cancelled job is over, even while Spark is still stopping
             st.session_state[seen] = False
             bar = st.container(border=True, horizontal=True, vertical_alignment="center")
-            told = words.running(job.elapsed_s(), job.done, job.total) if meanwhile is None else meanwhile()
+            text = words.running(job.elapsed_s(), job.done, job.total) if meanwhile is None else meanwhile()
             with bar:
-                st.progress(min(job.done / job.total, 1.0) if job.total else 0.0, text=told)
+                st.progress(min(job.done / job.total, 1.0) if job.total else 0.0, text=text)
                 st.button(words.CANCEL, key=f"{key}.cancel", on_click=stop, args=(id,))
             return
         if st.session_state.get(seen) is False:

@@ -111,7 +111,7 @@ def _node(name: str, label: str, icon: str, is_open: bool, text: str) -> Expande
 
 def _tables(location: str, branch: Branch, chosen: str | None, page: str) -> None:
     for each in branch.tables:
-        said = words.table_help(each.format, each.location)
+        help = words.table_help(each.format, each.location)
         kind: Kind = "secondary" if each.title == chosen else "tertiary"
         _button(
             f"table.{location}",
@@ -119,7 +119,7 @@ def _tables(location: str, branch: Branch, chosen: str | None, page: str) -> Non
             each.title,
             each.name,
             table_tree.ICONS.get(each.format, table_tree.TABLE),
-            said,
+            help,
             page,
             kind,
         )

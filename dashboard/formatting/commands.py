@@ -104,5 +104,5 @@ def remove_orphans(title: str) -> str:
 
 def set_options(title: str, options: Mapping[str, str]) -> str:
     """The statement that sets options of a table."""
-    told = ",\n  ".join(f"{literal(name)} = {literal(value)}" for name, value in options.items())
-    return f"ALTER TABLE {title} SET TBLPROPERTIES (\n  {told}\n)"
+    settings = ",\n  ".join(f"{literal(name)} = {literal(value)}" for name, value in options.items())
+    return f"ALTER TABLE {title} SET TBLPROPERTIES (\n  {settings}\n)"

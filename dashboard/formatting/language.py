@@ -110,21 +110,21 @@ def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
     """Translate `{count} file` or `{count} files`, whichever plural form the reader's language uses for the count."""
     catalogue = _catalogue(chosen())
     found = catalogue.texts.get(("", one))
-    said = found[catalogue.form(abs(count))] if found else one if abs(count) == 1 else many
-    return _filled(said, {"count": f"{count:,}".replace("-", MINUS), **values})
+    form = found[catalogue.form(abs(count))] if found else one if abs(count) == 1 else many
+    return _filled(form, {"count": f"{count:,}".replace("-", MINUS), **values})
 
 
-def said(value: Any) -> Any:
+def translated(value: Any) -> Any:
     """Translate a constant of `words`: a marked text, or a container of marked texts."""
     match value:
         case Word():
             return _(value)
         case Mapping():
-            return {key: said(each) for key, each in value.items()}
+            return {key: translated(each) for key, each in value.items()}
         case tuple() if hasattr(value, "_make"):
-            return value._make(map(said, value))
+            return value._make(map(translated, value))
         case tuple():
-            return tuple(map(said, value))
+            return tuple(map(translated, value))
         case _:
             return value
 

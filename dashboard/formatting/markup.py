@@ -22,7 +22,7 @@ Html = Markup  # finished HTML that is not escaped again
 Piece = str | Html
 
 
-def _said(value: object) -> object:
+def _printable(value: object) -> object:
     """Convert a value to text; messages from core are translated."""
     if isinstance(value, Html) or not isinstance(value, str):
         return value
@@ -33,7 +33,7 @@ def _said(value: object) -> object:
 def templates() -> Environment:
     """Load the templates of this directory. They translate and escape all values except `Html`."""
     loader = FileSystemLoader(Path(__file__).parent)
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=_said)
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=_printable)
 
 
 @cache
@@ -47,7 +47,7 @@ def _piece(name: str, *values: object) -> Html:
 
 
 def join(pieces: Iterable[Piece], between: str = " ") -> Html:
-    return Html(between).join(str(_said(piece)) if not isinstance(piece, Html) else piece for piece in pieces)
+    return Html(between).join(str(_printable(piece)) if not isinstance(piece, Html) else piece for piece in pieces)
 
 
 def mono(text: object) -> Html:
@@ -221,7 +221,7 @@ def head(database: str, name: str, summary: str) -> Html:
 
 def code(text: str) -> Html:
     """Render escaped text in which `…` is set as code."""
-    return _piece("code", str(_said(text)).split("`"))
+    return _piece("code", str(_printable(text)).split("`"))
 
 
 def panel_title(text: str) -> Html:

@@ -26,8 +26,8 @@ class Price:
 def money(size: int, price: Price) -> str:
     """`1.64 USD a month`: two decimals, or two digits where that would be nothing."""
     amount = price.of(size)
-    told = f"{amount:,.2f}" if amount >= 0.1 or not amount else f"{amount:.{_places(amount)}f}"
-    return _("{amount} {currency} a month", amount=told, currency=price.currency)
+    number = f"{amount:,.2f}" if amount >= 0.1 or not amount else f"{amount:.{_places(amount)}f}"
+    return _("{amount} {currency} a month", amount=number, currency=price.currency)
 
 
 def _places(amount: float) -> int:
@@ -35,6 +35,6 @@ def _places(amount: float) -> int:
     return min(1 - math.floor(math.log10(amount)), 12)
 
 
-def beside(size: int, price: Price | None) -> str:
+def price_suffix(size: int, price: Price | None) -> str:
     """` · 1.64 USD a month`, to be appended to a size; nothing without a price."""
     return "" if price is None else f" · {money(size, price)}"

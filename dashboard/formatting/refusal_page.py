@@ -12,7 +12,7 @@ HOST, FOREIGN, SECRET = "host", "foreign", "secret"
 def page(why: str, host: str, own: str) -> str:
     """Return the page that says why a request was rejected. `host` is the requested host name, `own` the name of this
     server."""
-    said = {HOST: words.refused_host(host, own), FOREIGN: words.REFUSED_FOREIGN, SECRET: words.REFUSED_SECRET}[why]
+    lines = {HOST: words.refused_host(host, own), FOREIGN: words.REFUSED_FOREIGN, SECRET: words.REFUSED_SECRET}[why]
     return (
         markup.templates()
         .get_template("refusal_page.html")
@@ -20,7 +20,7 @@ def page(why: str, host: str, own: str) -> str:
             lang=language.chosen(),
             product=words.PRODUCT,
             title=words.REFUSED,
-            said=[markup.code(each) for each in said],
+            said=[markup.code(each) for each in lines],
             again="" if why == HOST else words.REFUSED_AGAIN,
         )
     )

@@ -82,10 +82,10 @@ def knows_zone(name: str) -> bool:
 
 def find_zone(typed: str) -> str | None:
     """Find a zone by its full name, ignoring case, or by its city if that is unique."""
-    asked = typed.strip().replace(" ", "_").lower()
+    typed_zone = typed.strip().replace(" ", "_").lower()
     names = {UTC, *available_timezones()}
-    whole = [name for name in names if name.lower() == asked]
-    found = whole or [name for name in names if name.lower().endswith(f"/{asked}")]
+    whole = [name for name in names if name.lower() == typed_zone]
+    found = whole or [name for name in names if name.lower().endswith(f"/{typed_zone}")]
     return found[0] if len(found) == 1 else None
 
 

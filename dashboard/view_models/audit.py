@@ -38,12 +38,12 @@ class Wanted:
     def takes(self, run: Run) -> bool:
         exactly = ((self.table, run.table), (self.kind, run.change_kind))
         return (
-            all(asked is None or asked == found for asked, found in exactly)
+            all(wanted is None or wanted == found for wanted, found in exactly)
             and (self.who is None or self.who in people(run))
             and (self.outcome is None or self.outcome == outcome(run))
             and (self.since_ms is None or run.started_ms >= self.since_ms)
             and (self.until_ms is None or run.started_ms < self.until_ms)
-            and (self.text is None or self.text.lower() in _said(run))
+            and (self.text is None or self.text.lower() in _searchable_text(run))
         )
 
 
@@ -56,11 +56,11 @@ def people(run: Run) -> tuple[str, ...]:
     return (run.who, *run.others)
 
 
-def _said(run: Run) -> str:
+def _searchable_text(run: Run) -> str:
     """Return the text to search in: ids, fingerprints, names, sentences, the request, and the versions that expired."""
     points = " ".join(str(point) for point, keep, _ in run.plan["points"] if not keep)
-    said = (run.id, run.fingerprint, run.table, *people(run), run.change_kind, run.plan["headline"], run.problem or "")
-    return f"{' '.join(map(str, said))} {run.plan['change']} {points}".lower()
+    parts = (run.id, run.fingerprint, run.table, *people(run), run.change_kind, run.plan["headline"], run.problem or "")
+    return f"{' '.join(map(str, parts))} {run.plan['change']} {points}".lower()
 
 
 def deleted(receipt: Mapping[str, Any]) -> int:
@@ -153,13 +153,13 @@ def entries(events: Sequence[Mapping[str, Any]], zone: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["number", "at", "what", "who", "hash"])
 
 
-def planned(run: Run, frees: Sequence[tuple[str, str, int]], gone: Sequence[str]) -> pd.DataFrame:
+def planned(run: Run, frees: Sequence[tuple[str, str, int]], deleted: Sequence[str]) -> pd.DataFrame:
     """List every file of a plan with its result: deleted, kept back (with the reason), or pending."""
-    went, kept = set(gone), dict((run.receipt or {}).get("kept_back", ()))
+    deleted_paths, kept = set(deleted), dict((run.receipt or {}).get("kept_back", ()))
     rows: list[tuple[str, str, int | None, str]] = [
-        (path, kind, size, words.AUDIT_FATES[path in went] if path not in kept else kept[path])
+        (path, kind, size, words.AUDIT_FATES[path in deleted_paths] if path not in kept else kept[path])
         for path, kind, size in frees
     ]
     known = {path for path, _, _ in frees}
-    rows += [(path, words.AUDIT_REFERENCE, None, words.AUDIT_FATES[True]) for path in gone if path not in known]
+    rows += [(path, words.AUDIT_REFERENCE, None, words.AUDIT_FATES[True]) for path in deleted if path not in known]
     return pd.DataFrame(rows, columns=["path", "kind", "bytes", "fate"]).astype({"bytes": "Int64"})

@@ -182,8 +182,8 @@ def settings(found: Diff, before: Mapping[str, str], after: Mapping[str, str]) -
     for name in dict.fromkeys((*before, *after)):
         if before.get(name) != after.get(name):
             nothing = words.NOT_COUNTED
-            told = words.became(before.get(name, nothing), after.get(name, nothing))
-            lines.append((words.SETTING_STATISTICS, f"{name}: {told}"))
+            change = words.became(before.get(name, nothing), after.get(name, nothing))
+            lines.append((words.SETTING_STATISTICS, f"{name}: {change}"))
     return pd.DataFrame(lines, columns=["of", "changed"])
 
 

@@ -111,9 +111,9 @@ def statements(schema: Schema, name: str, of: Capabilities, *, has_before: bool)
                 "ORDER BY n DESC\nLIMIT 100",
             )
         )
-    asked = [quoted(each.name) for each in schema.fields if not spelled(each.type).endswith(_REQUIRED)][:MOST_NULLS]
-    if asked:
-        counted = ",\n  ".join(f"count_if({each} IS NULL) AS {each}" for each in asked)
+    nullable = [quoted(each.name) for each in schema.fields if not spelled(each.type).endswith(_REQUIRED)][:MOST_NULLS]
+    if nullable:
+        counted = ",\n  ".join(f"count_if({each} IS NULL) AS {each}" for each in nullable)
         found.append(("nulls", f"SELECT count(*) AS `rows`,\n  {counted}\nFROM {table}"))
     found.append(
         (

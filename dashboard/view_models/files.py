@@ -120,14 +120,16 @@ def file_facts(history: History, path: str) -> list[tuple[str, Piece]]:
         return facts
     rows = history.files.take(pa.array(own)).to_pylist()
     for name in ("rows", "deletes", "partition", "bucket", "level", "schema_id", "sequence", "source", "format"):
-        told = [row[name] for row in rows if row.get(name) not in (None, "")]
-        if told and not (name == "deletes" and not any(told)):
-            texts = [words.SOURCES.get(str(each), str(each)) if name == "source" else _told(each) for each in told]
+        values = [row[name] for row in rows if row.get(name) not in (None, "")]
+        if values and not (name == "deletes" and not any(values)):
+            texts = [
+                words.SOURCES.get(str(each), str(each)) if name == "source" else _field_text(each) for each in values
+            ]
             facts.append((words.FILE_COLUMN[name], ", ".join(dict.fromkeys(texts))))
     return facts
 
 
-def _told(value: object) -> str:
+def _field_text(value: object) -> str:
     return units.count(value) if isinstance(value, int) else str(value)
 
 
@@ -193,7 +195,7 @@ def columns(bounds: tuple[Bounds, ...]) -> pd.DataFrame:
             "low": [_bound(each, each.low, cut=each.low_cut) for each in bounds],
             "high": [_bound(each, each.high, cut=each.high_cut) for each in bounds],
             "nulls": [words.nulls(each) for each in bounds],
-            "told": [words.told_by(each) for each in bounds],
+            "told": [words.statistics_from(each) for each in bounds],
         }
     )
 

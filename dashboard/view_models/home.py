@@ -216,10 +216,10 @@ def news(found: Since, zone: str, now_ms: int, newest: Sequence[tuple[int, str]]
     if found.is_quiet:
         return markup.join([since, markup.muted(words.SINCE_QUIET)])
     line = markup.join([since, markup.join(_news(found), " · ")])
-    told = [
+    lines = [
         markup.join([markup.muted(units.moment(at, zone)[:16]), text], " ") for at, text in newest if at > found.at_ms
     ]
-    return markup.join([line, *told], "<br>")
+    return markup.join([line, *lines], "<br>")
 
 
 def _news(found: Since) -> Iterator[Piece]:
@@ -237,7 +237,7 @@ def _news(found: Since) -> Iterator[Piece]:
         yield markup.muted(words.since_unseen(found.unseen))
     if found.rows or found.files or found.bytes:
         yield markup.join(_net(found), ", ")
-    for said, names in (
+    for sentence, names in (
         (words.since_tags_made, found.tags_made),
         (words.since_tags_moved, found.tags_moved),
         (words.since_tags_ended, found.tags_ended),
@@ -246,7 +246,7 @@ def _news(found: Since) -> Iterator[Piece]:
         (words.since_branches_gone, found.branches_gone),
     ):
         if names:
-            yield markup.hint(said([name.removeprefix("tag:") for name in names]), "\n".join(names))
+            yield markup.hint(sentence([name.removeprefix("tag:") for name in names]), "\n".join(names))
     if found.expired:
         yield words.since_expired(found.expired)
     if found.schema:

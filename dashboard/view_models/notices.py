@@ -36,8 +36,8 @@ def notices(heads: Heads, history: History | None = None) -> tuple[Notice, ...]:
         found += [Notice(PROBLEM, problem.sentence()) for problem in history.problems if problem not in listed]
         if history.incomplete:
             found.append(Notice(PROBLEM, words.lower_bound(len(history.problems))))
-        told = {warning for line in heads.lines for warning in line.warnings}
-        found += [Notice(WARNING, warning.sentence()) for warning in history.warnings if warning not in told]
+        branch_warnings = {warning for line in heads.lines for warning in line.warnings}
+        found += [Notice(WARNING, warning.sentence()) for warning in history.warnings if warning not in branch_warnings]
     if not any(line.snapshots or line.tags or line.unreadable for line in heads.lines):
         found.append(Notice(INFO, words.no_snapshots(heads.name)))
     order = (PROBLEM, WARNING, INFO)

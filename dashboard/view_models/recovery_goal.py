@@ -24,8 +24,8 @@ _PERIODS = {DAY: "daily", HOUR: "hourly"}
 
 def kept(history: History, plan: Plan) -> Mask:
     """The positions that a plan keeps."""
-    stays = {each.point: each.keep for each in plan.points}
-    return np.array([holder.exists and stays.get(holder.point, True) for holder in history.holders], dtype=np.bool_)
+    is_kept = {each.point: each.keep for each in plan.points}
+    return np.array([holder.exists and is_kept.get(holder.point, True) for holder in history.holders], dtype=np.bool_)
 
 
 def expiry(history: History, branch: str, newest: int) -> Expire:

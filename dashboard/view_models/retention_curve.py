@@ -205,7 +205,7 @@ def drops(history: History, now_ms: int, branch: str) -> pd.DataFrame:
     )
 
 
-def ends(history: History, told: Mapping[str, Expiry], branch: str) -> pd.DataFrame:
+def ends(history: History, expirations: Mapping[str, Expiry], branch: str) -> pd.DataFrame:
     """Describe when each snapshot and tag of a branch expires automatically, oldest first."""
-    points = [each.point for each in history.holders if each.branch == branch and each.point in told]
-    return pd.DataFrame({"point": points, "expires": [words.spoken(told[point].words) for point in points]})
+    points = [each.point for each in history.holders if each.branch == branch and each.point in expirations]
+    return pd.DataFrame({"point": points, "expires": [words.spoken(expirations[point].words) for point in points]})

@@ -21,11 +21,11 @@ from core.model.plan import Plan
 from core.model.references import MAIN, Heads, Line, Schema, Snapshot
 from core.reports import json as answers
 from dashboard import words
-from dashboard.charts.pointer import stays
+from dashboard.charts.pointer import periods
 from dashboard.charts.trends import Trend
 from dashboard.formatting import markup, units
 from dashboard.formatting.markup import Piece
-from dashboard.formatting.prices import Price, beside
+from dashboard.formatting.prices import Price, price_suffix
 
 NO_WATERMARK = -(2**63)  # written by engines without a watermark
 
@@ -69,7 +69,7 @@ def point_facts(
     snapshot: Snapshot,
     zone: str,
     now_ms: int,
-    goes: str | None = None,
+    expiration: str | None = None,
 ) -> list[tuple[str, Piece]]:
     """List the most important facts of a version; `goes` says when it expires automatically."""
     line = heads.line(branch) or heads.main
@@ -89,11 +89,11 @@ def point_facts(
     if snapshot.note:
         found.append((names["standing"], words.capitalized(snapshot.note)))
     if heads.capabilities.time_by_log:
-        found.append((names["main"], words.pointed(stays(heads.pointer, snapshot.id), zone)))
+        found.append((names["main"], words.pointed(periods(heads.pointer, snapshot.id), zone)))
     if tags:
         found.append((names["tags"], markup.join(markup.chip("tag", name) for name in tags)))
-    if goes:
-        found.append((names["goes"], goes))
+    if expiration:
+        found.append((names["goes"], expiration))
     found.append((names["rows"], _rows_text(snapshot)))
     if history is not None:
         position = history.position(point)
@@ -187,7 +187,7 @@ def freed_parts(plan: Plan, price: Price | None = None) -> list[tuple[str, str, 
         ("tag", words.PART_TAGS, plan.tags_keep_bytes),
         ("compaction", words.PART_STAYS, plan.kept_bytes - plan.tags_keep_bytes),
     ]
-    return [(hue, word + beside(size, price), size) for hue, word, size in parts if hue != "tag" or size]
+    return [(hue, word + price_suffix(size, price), size) for hue, word, size in parts if hue != "tag" or size]
 
 
 def effects(found: Sequence[Effect]) -> list[list[Piece]]:
@@ -244,7 +244,7 @@ def tags(line: Line, history: History | None, ends: Mapping[str, Expiry], zone: 
                 "committed": units.moment(tag.snapshot.time_ms, zone),
                 "rows": tag.snapshot.total_rows,
                 "retained": words.tag_retained(tag.retained),
-                "expires": words.tag_goes(tag, zone, end),
+                "expires": words.tag_expiration(tag, zone, end),
                 "cost": cost.get("exclusive_now_bytes"),
                 "later": cost.get("exclusive_after_policy_bytes"),
             }

@@ -65,14 +65,14 @@ def _cell(found: SchemaHistory, number: int, key: Key, *, is_first: bool) -> tup
     type = "" if own is None else words.type_of(own)
     changes = of.changes.get(key, ())
     if changes and not is_first:
-        said = [markup.in_hue(words.CHANGE_HUES[each.kind], words.schema_change(each)) for each in changes]
-        return "off" if own is None else "on", markup.join(said, Html("<br>")), type
+        sentences = [markup.in_hue(words.CHANGE_HUES[each.kind], words.schema_change(each)) for each in changes]
+        return "off" if own is None else "on", markup.join(sentences, Html("<br>")), type
     if own is None:
         return "", "", ""
     return "on", markup.muted(type) if is_first else "", type
 
 
-def told(found: SchemaHistory, zone: str) -> Html:
+def meanings(found: SchemaHistory, zone: str) -> Html:
     """What each change means for readers, the newest first."""
     parts = []
     for of in reversed(found.versions):

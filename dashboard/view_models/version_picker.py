@@ -46,7 +46,7 @@ def offered(heads: Heads, zone: str, now_ms: int, line: Line | None = None) -> d
 
     def shown(sign: str, name: str, of: Snapshot | None) -> str:
         name = unturned(name)
-        return f"{sign} {name}" if of is None else f"{sign} {name} · {told(of, zone, now_ms)}"
+        return f"{sign} {name}" if of is None else f"{sign} {name} · {snapshot_text(of, zone, now_ms)}"
 
     found = {}
     if any(each.snapshots for each in lines):
@@ -61,7 +61,7 @@ def offered(heads: Heads, zone: str, now_ms: int, line: Line | None = None) -> d
     for each in lines:
         for snapshot in reversed(each.snapshots[-LISTED:]):
             at = _before(heads, each)
-            found[f"{at}{snapshot.id}"] = f"{at}{told(snapshot, zone, now_ms)}"
+            found[f"{at}{snapshot.id}"] = f"{at}{snapshot_text(snapshot, zone, now_ms)}"
     return found
 
 
@@ -71,7 +71,7 @@ def _before(heads: Heads, line: Line) -> str:
     return "" if line.branch == MAIN or of_table else f"branch:{line.branch}/"
 
 
-def told(of: Snapshot, zone: str, now_ms: int) -> str:
+def snapshot_text(of: Snapshot, zone: str, now_ms: int) -> str:
     """Format a snapshot: `31 · Append · 2026-11-11 08:02:11 UTC · 10 days ago`."""
     parts = str(of.id), words.commit_kind(of.kind), units.moment(of.time_ms, zone), units.ago(of.time_ms, now_ms)
     return " · ".join(parts)
@@ -79,7 +79,9 @@ def told(of: Snapshot, zone: str, now_ms: int) -> str:
 
 def resolved(text: str, point: str, found: AsOf, zone: str, now_ms: int) -> str:
     """Describe what a text resolved to and, if it was not taken literally, how it was read."""
-    line = words.picked(told(found.snapshot, zone, now_ms), found.branch if found.branch != MAIN else "")
+    line = words.picked_snapshot(
+        snapshot_text(found.snapshot, zone, now_ms), found.branch if found.branch != MAIN else ""
+    )
     return f"{point} → {line}" if was_read_as(text, point) else line
 
 

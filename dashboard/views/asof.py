@@ -36,7 +36,7 @@ def draw() -> None:
         _teach(opened)
         return
     with errors.boundary():
-        asked_ms = _asked(opened, typed)
+        asked_ms = _requested_ms(opened, typed)
         found = None if picked is None else picked.found
         if asked_ms is not None:
             _roundings(opened, asked_ms, found)
@@ -75,8 +75,8 @@ def _show_early(place: UrlState) -> None:
     if found is None:
         return
     st.html(markup.note("info", words.ASOF_EARLY))
-    told = version_picker.told(found.snapshot, place.zone, place.now_ms)
-    st.html(markup.facts([(words.ASOF_THIS, told), (words.ASOF_RULE, found.rule)]))
+    text = version_picker.snapshot_text(found.snapshot, place.zone, place.now_ms)
+    st.html(markup.facts([(words.ASOF_THIS, text), (words.ASOF_RULE, found.rule)]))
 
 
 def _teach(opened: OpenedTable) -> None:
@@ -99,7 +99,7 @@ def _choose(point: str) -> None:
     url_state.put(point=point)
 
 
-def _asked(opened: OpenedTable, typed: str) -> int | None:
+def _requested_ms(opened: OpenedTable, typed: str) -> int | None:
     """Return the requested time and show how it was read. None if no time was entered, or none that can be read: the
     line below the box says why, or asks which of two is meant."""
     try:
@@ -168,20 +168,24 @@ def _answer(opened: OpenedTable, found: AsOf, asked_ms: int | None) -> None:
     """Show the previous snapshot, the result (unless already shown above for a time) and the next one, with the reason
     below."""
 
-    def beside(each: Snapshot | None) -> list[markup.Piece]:
-        away = None if each is None else words.from_this(found.snapshot.id, found.snapshot.time_ms - each.time_ms)
-        return _card(opened, each) + ([] if away is None else [away])
+    def cells(each: Snapshot | None) -> list[markup.Piece]:
+        distance = (
+            None
+            if each is None
+            else words.distance_to_snapshot(found.snapshot.id, found.snapshot.time_ms - each.time_ms)
+        )
+        return _card(opened, each) + ([] if distance is None else [distance])
 
-    after = beside(found.after)
+    after = cells(found.after)
     if found.after is not None and found.after.time_ms < found.snapshot.time_ms:  # main was set back to an older one
         after.append(markup.in_hue("consumer", words.SET_BACK))
     cards = [
-        markup.card(words.ASOF_BEFORE, beside(found.before), words.ASOF_NOTHING_BEFORE),
+        markup.card(words.ASOF_BEFORE, cells(found.before), words.ASOF_NOTHING_BEFORE),
         markup.card(words.ASOF_AFTER, after, words.ASOF_NOTHING_AFTER),
     ]
     if asked_ms is None:
         cards.insert(1, markup.card(words.ASOF_THIS, _card(opened, found.snapshot), "", strong=True))
-    explain_figure.beside(markup.cards(cards), words.HOW_ASOF, wide=True)
+    explain_figure.html(markup.cards(cards), words.HOW_ASOF, wide=True)
     lines: list[tuple[str, markup.Piece]] = [(words.ASOF_RULE, found.rule)]
     if found.gap_ms is not None:
         lines.append((words.ASOF_GAP, words.asof_gap(found.gap_ms)))
@@ -204,24 +208,24 @@ def _card(
         markup.muted(units.ago(snapshot.time_ms, opened.now_ms)),
     ]
     if asked_ms is not None:
-        lines.append(words.from_asked(asked_ms - snapshot.time_ms))
+        lines.append(words.distance_to_time(asked_ms - snapshot.time_ms))
         if opened.heads.capabilities.makes_tags_from_times:
-            told = words.own_search(engine, snapshot.id)
-            lines.append(markup.muted(told) if engine == snapshot.id else markup.in_hue("consumer", told))
+            text = words.own_search(engine, snapshot.id)
+            lines.append(markup.muted(text) if engine == snapshot.id else markup.in_hue("consumer", text))
     return lines
 
 
 def _strip(opened: OpenedTable, found: AsOf) -> None:
     """Show the result on the time axis, with its neighbours and the requested time, if any."""
-    asked = found.snapshot.time_ms + found.gap_ms if found.gap_ms is not None else None
+    asked_ms = found.snapshot.time_ms + found.gap_ms if found.gap_ms is not None else None
     near = [each.time_ms for each in (found.before, found.snapshot, found.after) if each is not None]
-    near += [asked] if asked is not None else []
+    near += [asked_ms] if asked_ms is not None else []
     slack = max((max(near) - min(near)) // 2, 60_000)
     window = (min(near) - slack, max(near) + slack)
     near_it = loading.axis(opened.heads).within(window)
     shown = near_it.of_branch(found.branch) if opened.heads.capabilities.branches_are_directories else near_it.filled()
     figure = charts.timeline(
-        shown, frame.hues(), opened.zone, chosen={found.point: ""}, asked_ms=asked, window_ms=window
+        shown, frame.hues(), opened.zone, chosen={found.point: ""}, asked_ms=asked_ms, window_ms=window
     )
     lanes.draw(figure, charts.legend(shown), "asof.chart", _choose)
 

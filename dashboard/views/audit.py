@@ -86,11 +86,11 @@ def _verdict(runs: Sequence[Run], head: str | SnapscopeError, journal: Journal) 
     """Show how many plans were matched exactly, and whether the journal is intact."""
     same, ended = audit.badge(runs)
     if ended:
-        explain_figure.beside(markup.headline(words.audit_exact(same, ended)), words.HOW_EXACT)
+        explain_figure.html(markup.headline(words.audit_exact(same, ended)), words.HOW_EXACT)
     if isinstance(head, SnapscopeError):
         errors.show(head)
     else:
-        explain_figure.beside(markup.note("info", words.audit_verified(journal.entries(), head)), words.HOW_CHAIN)
+        explain_figure.html(markup.note("info", words.audit_verified(journal.entries(), head)), words.HOW_CHAIN)
 
 
 def _elsewhere(found: Sequence[Run]) -> None:
@@ -205,8 +205,8 @@ def _one(place: UrlState, journal: Journal, run: Run) -> None:
         grid.draw(files, f"audit.files.{run.id}", columns=columns, what=words.FILES_NOUN, name=f"run-{run.id}")
     with tabs["entries"]:
         columns = {name: grid.text(label) for name, label in words.AUDIT_EVENT_COLUMNS.items()}
-        told, name = audit.entries(events, place.zone), f"run-{run.id}-entries"
-        grid.draw(told, f"audit.entries.{run.id}", columns=columns, what=words.AUDIT_ENTRIES_NOUN, name=name)
+        entries, name = audit.entries(events, place.zone), f"run-{run.id}-entries"
+        grid.draw(entries, f"audit.entries.{run.id}", columns=columns, what=words.AUDIT_ENTRIES_NOUN, name=name)
     with tabs["steps"]:
         effects = journal_versions.effects_of(run, journal.removed(run.id), journal.frees(run.id))
         st.html(markup.table(words.STEP_HEADS, rows.effects(effects), numbers=(0,)))

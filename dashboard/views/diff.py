@@ -93,7 +93,7 @@ def _swap() -> None:
 
 
 def _show(opened: OpenedTable, history: History, found: Diff) -> None:
-    explain_figure.beside(differences.stat_line(found), words.HOW_DIFF, words.HOW_DIFF_PARTITIONS)
+    explain_figure.html(differences.stat_line(found), words.HOW_DIFF, words.HOW_DIFF_PARTITIONS)
     carried = differences.carried_rows(found)
     hide = differences.compacted_files(found) > 0 and inputs.switch(
         words.HIDE_COMPACTION, "hide", words.HIDE_COMPACTION_HELP, default=carried == 0
@@ -104,9 +104,9 @@ def _show(opened: OpenedTable, history: History, found: Diff) -> None:
         st.html(markup.note("warning", words.BACKWARDS))
     if missed := differing.deletes(found):
         st.html(markup.note("info", words.spoken(missed)))
-    said = differences.sentence(found)
-    if said is not None:
-        st.html(markup.note("info", said))
+    sentence = differences.sentence(found)
+    if sentence is not None:
+        st.html(markup.note("info", sentence))
     frame.link("query", words.QUERY_BOTH, ":material/terminal:", before=found.a.point, point=found.b.point)
     tabs = inputs.tabs("part", words.DIFF_PARTS)
     with tabs["partitions"]:

@@ -277,7 +277,7 @@ def _file(opened: OpenedTable, history: History) -> str:
 
 def _health(opened: OpenedTable, history: History, point: AsOf) -> None:
     found = loading.health(history, point)
-    explain_figure.beside(markup.tiles(places.health_tiles(found)), words.HOW_HEALTH, wide=True)
+    explain_figure.html(markup.tiles(places.health_tiles(found)), words.HOW_HEALTH, wide=True)
     st.caption(words.HEALTH_PARTITIONS)
     names = ("partition", "small_files", "files", "small_bytes", "bytes")
     columns = {name: grid.number(words.FILE_COLUMN[name]) for name in names}

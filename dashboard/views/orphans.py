@@ -27,12 +27,12 @@ def draw() -> None:
     plans.progress(opened)
     st.html(markup.note("info", words.ORPHANS_TEACH))
     with errors.boundary():
-        change = _asked(opened)
+        change = _change(opened)
         if history is not None:
             _plan(opened, history, change)
 
 
-def _asked(opened: OpenedTable) -> CleanOrphans:
+def _change(opened: OpenedTable) -> CleanOrphans:
     with st.container(horizontal=True, vertical_alignment="bottom", key="orphans_form"):
         usual = units.duration(opened.heads.capabilities.orphan_age_ms)
         older = inputs.text(words.ORPHANS_OLDER, "written", words.orphans_older_help(usual), usual)

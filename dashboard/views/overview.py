@@ -47,11 +47,11 @@ class Read:
 def draw(place: UrlState) -> None:
     listing = frame.open_warehouse(place)
     rules = words.HOW_OVERVIEW_NAMES, words.HOW_ROWS, words.HOW_LIVE, words.HOW_ONLY_HISTORY, words.HOW_POLICY
-    explain_figure.beside(markup.head("", words.PRODUCT, words.TAGLINE), *rules, words.HOW_SINCE)
+    explain_figure.html(markup.head("", words.PRODUCT, words.TAGLINE), *rules, words.HOW_SINCE)
     tiles = st.empty()
     tiles.html(home.tiles(len(listing.tables), [], []))
-    told = st.empty()
-    told.html(markup.note("info", words.reading_tables(0, len(listing.tables), "…", 0, 0)))
+    status = st.empty()
+    status.html(markup.note("info", words.reading_tables(0, len(listing.tables), "…", 0, 0)))
     visit, stars = _remembered()
     tables, sort = _filtered(listing.tables)
     ordered = _ordered(tables, sort, stars)
@@ -62,7 +62,7 @@ def draw(place: UrlState) -> None:
         right.html(home.head(sort))
         slots = [_line(ref, ref.location in stars) for ref in shown]
     if not tables:
-        told.empty()
+        status.empty()
         st.html(markup.note("info", words.NO_MATCH))
         return
     if len(tables) > home.MOST:
@@ -80,7 +80,7 @@ def draw(place: UrlState) -> None:
 
     def fill(ref: TableRef, slot: DeltaGenerator, reading: loading.BackgroundRead) -> None:
         is_watched = ref.location in stars or len(tables) <= FEW
-        _fill(ref, slot, reading, place, visit if is_watched else None, found, told, len(shown))
+        _fill(ref, slot, reading, place, visit if is_watched else None, found, status, len(shown))
         tiles.html(home.tiles(len(listing.tables), found.facts, found.notes))
 
     late: list[tuple[TableRef, DeltaGenerator, loading.BackgroundRead]] = []
@@ -96,13 +96,13 @@ def draw(place: UrlState) -> None:
             continue
         fill(ref, slot, reading)
     for ref, slot, reading in late:
-        told.html(markup.note("info", words.reading_tables(len(found.facts), len(shown), ref.title, 0, 0)))
+        status.html(markup.note("info", words.reading_tables(len(found.facts), len(shown), ref.title, 0, 0)))
         fill(ref, slot, reading)
     with notes:
         _notes(found)
     with ends:
         _ends(found, place.zone)
-    _news(told, visit, found, place.now_ms, place.zone)
+    _news(status, visit, found, place.now_ms, place.zone)
     if _ordered(tables, sort, stars) != ordered:
         st.rerun()  # the figures are known now: the rows move to where they belong
 
@@ -110,11 +110,11 @@ def draw(place: UrlState) -> None:
 def _stories(listing: Warehouse) -> None:
     """Draw the events of the demo warehouse as questions."""
     with errors.boundary():
-        told = stories.what_happened(listing)
-        if told:
+        incidents = stories.what_happened(listing)
+        if incidents:
             st.html(markup.panel_title(words.STORIES))
             st.caption(words.STORIES_HELP)
-        for each in told:
+        for each in incidents:
             with st.expander(table_tree.label(words.spoken(each.question))):
                 st.html(home.story([words.spoken(click) for click in each.clicks], words.spoken(each.answer)))
                 label = table_tree.label(words.story_open(each.table, each.point))
@@ -224,7 +224,7 @@ def _fill(
     place: UrlState,
     visit: visits.Visit | None,
     found: Read,
-    told: DeltaGenerator,
+    status: DeltaGenerator,
     tables: int,
 ) -> None:
     """Fill a table's row, first from its references, then from its manifests; if reading fails, the row stays and shows
@@ -236,7 +236,7 @@ def _fill(
         if time.monotonic() - drawn > REDRAW_S:
             drawn = time.monotonic()
             text = words.reading_tables(len(found.facts), tables, ref.title, done, total)
-            told.html(markup.note("info", text))
+            status.html(markup.note("info", text))
 
     try:
         heads = reading.heads()
@@ -271,18 +271,18 @@ def _since(
     return home.news(new, place.zone, place.now_ms, facts.newest)
 
 
-def _news(told: DeltaGenerator, visit: visits.Visit | None, found: Read, now_ms: int, zone: str) -> None:
+def _news(status: DeltaGenerator, visit: visits.Visit | None, found: Read, now_ms: int, zone: str) -> None:
     """Draw the summary line above the tables, and store their current state for the next visit."""
     if visit is None:
-        told.empty()
+        status.empty()
         return
     with errors.boundary():
         visits.remember(found.marks)
     if visit.before_ms is None:
-        told.html(markup.note("info", words.FIRST_VISIT))
+        status.html(markup.note("info", words.FIRST_VISIT))
         return
-    said = words.last_visit(units.ago(visit.before_ms, now_ms), found.changed, found.known)
-    told.html(markup.note("info", markup.hint(said, units.moment(visit.before_ms, zone))))
+    summary = words.last_visit(units.ago(visit.before_ms, now_ms), found.changed, found.known)
+    status.html(markup.note("info", markup.hint(summary, units.moment(visit.before_ms, zone))))
 
 
 def _notes(found: Read) -> None:

@@ -105,39 +105,41 @@ def _ask(opened: OpenedTable, history: History | None) -> None:
         call_statement.draw(opened, history, sql)
         return
     question = Question(sql, at_point, before_point, limits.engine())
-    asked: SubmittedQuery | None = st.session_state.get(_asked_key(opened))
-    job = background_jobs.find(asked.id if asked else None)
-    if asked is None or job is None or history is None:  # not asked yet, or the job is too old and was discarded
+    submitted: SubmittedQuery | None = st.session_state.get(_submitted_key(opened))
+    job = background_jobs.find(submitted.id if submitted else None)
+    if submitted is None or job is None or history is None:  # not asked yet, or the job is too old and was discarded
         _teach(opened, at.found if at else None, has_before=before is not None)
-    elif asked.question != question:
-        spark_job.stop(asked.id)
-        _earlier(opened, history, asked, words.QUESTION_CHANGED)
+    elif submitted.question != question:
+        spark_job.stop(submitted.id)
+        _earlier(opened, history, submitted, words.QUESTION_CHANGED)
     else:
-        read, own = history, asked
+        read, answered = history, submitted
         with st.container(key=ANSWER):
-            spark_job.follow(job.id, "query", words.QUERY_CANCELLED, lambda found: _answer(opened, found, read, own))
-        if not _is_answered(asked):
-            _earlier(opened, history, asked, "")
+            spark_job.follow(
+                job.id, "query", words.QUERY_CANCELLED, lambda found: _answer(opened, found, read, answered)
+            )
+        if not _is_answered(submitted):
+            _earlier(opened, history, submitted, "")
     if sql.strip():
         held_ms = HELD_MS if limits.is_held(opened.listing) else None
         is_pair = _is_pair(opened, sql, before_point)
-        asked_at: list[tuple[str, str | None, int | None]] = [(at_point, None if is_pair else before_point, held_ms)]
+        versions: list[tuple[str, str | None, int | None]] = [(at_point, None if is_pair else before_point, held_ms)]
         if is_pair and before_point is not None:
-            asked_at.insert(0, (before_point, None, None))
+            versions.insert(0, (before_point, None, None))
         location, engine = opened.ref.location, limits.engine()
-        plan.command("\n".join(commands.query(location, sql, *each, engine=engine) for each in asked_at))
+        plan.command("\n".join(commands.query(location, sql, *each, engine=engine) for each in versions))
 
 
-def _is_answered(asked: SubmittedQuery) -> bool:
-    job = background_jobs.find(asked.id)
+def _is_answered(submitted: SubmittedQuery) -> bool:
+    job = background_jobs.find(submitted.id)
     return job is not None and not job.running and job.error is None and not job.cancelled.is_set()
 
 
-def _earlier(opened: OpenedTable, history: History, asked: SubmittedQuery, why: str) -> None:
+def _earlier(opened: OpenedTable, history: History, submitted: SubmittedQuery, why: str) -> None:
     """Draw the last answer, dimmed: it is not of the inputs above, and says what it is of."""
     if why:
         st.html(markup.note("info", why))
-    found = asked if _is_answered(asked) else asked.earlier
+    found = submitted if _is_answered(submitted) else submitted.earlier
     job = background_jobs.find(found.id if found else None)
     if found is None or job is None:
         return
@@ -161,7 +163,7 @@ def _sql_key(opened: OpenedTable) -> str:
     return f"query.sql.{opened.ref.title}"
 
 
-def _asked_key(opened: OpenedTable) -> str:
+def _submitted_key(opened: OpenedTable) -> str:
     return f"query.asked.{opened.ref.location}"
 
 
@@ -172,21 +174,23 @@ def _form(opened: OpenedTable, history: History | None, at: str, before: str | N
     if key not in st.session_state or (linked is not None and linked != st.session_state.get(f"{key}.linked")):
         st.session_state[key] = linked or cells.first_query(name)  # the URL changed, so does the SQL
     st.session_state[f"{key}.linked"] = linked
-    asked: SubmittedQuery | None = st.session_state.get(_asked_key(opened))
-    job = background_jobs.find(asked.id if asked else None)
+    submitted: SubmittedQuery | None = st.session_state.get(_submitted_key(opened))
+    job = background_jobs.find(submitted.id if submitted else None)
     with st.form("query.form", border=False):
         with st.container(key="query_split"):
-            editor, beside = st.columns([2.4, 1], gap="medium")
+            editor, side = st.columns([2.4, 1], gap="medium")
         with editor, st.container(key=EDITOR):
             has_before = before is not None
             second = table_tree.inline(cells.quoted(f"{opened.ref.name}_before")) if has_before else None
-            said = words.sql_help(table_tree.inline(name), second)
-            st.text_area(words.SQL, st.session_state[key], key=key, height=236, help=said)
-        with beside:
+            help = words.sql_help(table_tree.inline(name), second)
+            st.text_area(words.SQL, st.session_state[key], key=key, height=236, help=help)
+        with side:
             schema = found.schema if found is not None else opened.heads.main.schema
             if schema is not None:
-                answered = asked.question.sql if asked else None
-                column_list.draw(opened.heads, schema, opened.ref.name, EDITOR, has_before=has_before, asked=answered)
+                answered_sql = submitted.question.sql if submitted else None
+                column_list.draw(
+                    opened.heads, schema, opened.ref.name, EDITOR, has_before=has_before, answered_sql=answered_sql
+                )
         with st.container(horizontal=True, vertical_alignment="bottom", key="query_controls"):
             limits.draw(opened.listing)
             st.form_submit_button(
@@ -197,7 +201,7 @@ def _form(opened: OpenedTable, history: History | None, at: str, before: str | N
                 on_click=_submit,
                 args=(opened, history, at, before),
             )
-    queries.save(asked.entry if asked else None)
+    queries.save(submitted.entry if submitted else None)
     return str(linked or st.session_state[key])
 
 
@@ -239,13 +243,13 @@ def _submit(opened: OpenedTable, history: History, at: str, before: str | None) 
         found = _pair(sql, (earlier, point), lambda of: _attempt(job, lambda: ask(of, None)))
         return found, _note(entry, found.answers[-1])
 
-    asked: SubmittedQuery | None = st.session_state.get(_asked_key(opened))
+    submitted: SubmittedQuery | None = st.session_state.get(_submitted_key(opened))
     last = None
-    if asked is not None:
-        spark_job.stop(asked.id)
-        last = replace(asked, earlier=None) if _is_answered(asked) else asked.earlier
+    if submitted is not None:
+        spark_job.stop(submitted.id)
+        last = replace(submitted, earlier=None) if _is_answered(submitted) else submitted.earlier
     job = background_jobs.submit(id, KIND, opened.ref.location, work)
-    st.session_state[_asked_key(opened)] = SubmittedQuery(id, question, entry, last)
+    st.session_state[_submitted_key(opened)] = SubmittedQuery(id, question, entry, last)
     job.wait(spark_job.QUICK_S)
 
 
@@ -306,9 +310,9 @@ def _query(
 
 def _note(entry: kept.Entry, answer: QueryAnswer) -> SnapscopeError | None:
     """Add the query to the history; an error there does not affect the result."""
-    told = {"rows": answer.table.num_rows, "ms": round(answer.seconds * 1000), "resolved": answer.point.point}
+    result = {"rows": answer.table.num_rows, "ms": round(answer.seconds * 1000), "resolved": answer.point.point}
     try:
-        user_state.change(kept.HISTORY, lambda before: kept.noted(before, {**entry, **told}), [])
+        user_state.change(kept.HISTORY, lambda before: kept.noted(before, {**entry, **result}), [])
     except SnapscopeError as error:
         return error
     return None
@@ -316,19 +320,19 @@ def _note(entry: kept.Entry, answer: QueryAnswer) -> SnapscopeError | None:
 
 def _answer(
     opened: OpenedTable, found: tuple[QueryAnswer | AnswerPair, SnapscopeError | None], history: History,
-    asked: SubmittedQuery,
+    submitted: SubmittedQuery,
 ) -> None:  # fmt: skip
     answer, problem = found
     if problem is not None:
         st.html(markup.note("warning", f"{words.NOT_NOTED} {problem}"))
 
     def count(at: AsOf) -> None:  # resolved, because a name may move in the meantime
-        _count(opened, history, f"{asked.id}.{at.point}", asked.question, at)
+        _count(opened, history, f"{submitted.id}.{at.point}", submitted.question, at)
 
     if isinstance(answer, AnswerPair):
-        compared.draw(answer, history, asked.id, count)
+        compared.draw(answer, history, submitted.id, count)
         return
-    rows.draw(answer, history, asked.id, lambda: count(answer.point))
+    rows.draw(answer, history, submitted.id, lambda: count(answer.point))
 
 
 def _count(opened: OpenedTable, history: History, id: str, question: Question, at: AsOf) -> None:

@@ -133,8 +133,10 @@ def _create(opened: OpenedTable, line: Line) -> None:
         return
     st.html(markup.panel_title(words.TAG_CREATE))
     with st.container(horizontal=True, vertical_alignment="bottom", key="tag_form"):
-        asked = _key(opened, "name")
-        name = st.text_input(words.TAG_NAME, key=plans.cleared(asked), placeholder=words.TAG_NAME_HINT, width=220) or ""
+        name_key = _key(opened, "name")
+        name = (
+            st.text_input(words.TAG_NAME, key=plans.cleared(name_key), placeholder=words.TAG_NAME_HINT, width=220) or ""
+        )
         point = _to_tag(opened, line)
         kept = st.text_input(
             words.TAG_RETAINED,
@@ -166,7 +168,7 @@ def _create(opened: OpenedTable, line: Line) -> None:
     change = CreateTag(name.strip(), point, _retained_ms(kept), line.branch, verified)
     plan = loading.plan(frame.read_history(opened.heads), change, opened.now_ms)
     plans.brief(plan)
-    plans.carry_out(opened, plan, clears=asked)
+    plans.carry_out(opened, plan, clears=name_key)
     plans.command_of(opened, plan, is_brief=True)
 
 
@@ -183,8 +185,10 @@ def _to_tag(opened: OpenedTable, line: Line) -> int | None:
         return None
     else:
         snapshot = found.snapshot
-    told = words.DETAIL_NONE if snapshot is None else pointing.told(snapshot, opened.zone, opened.now_ms)
-    st.html(markup.labelled(words.TAG_POINT, told), width="content")
+    description = (
+        words.DETAIL_NONE if snapshot is None else pointing.snapshot_text(snapshot, opened.zone, opened.now_ms)
+    )
+    st.html(markup.labelled(words.TAG_POINT, description), width="content")
     return None if snapshot is None else snapshot.id
 
 

@@ -225,7 +225,7 @@ def _detail(opened: OpenedTable, history: History | None) -> None:
     if opened.picked is None:
         return
     found = opened.picked.found
-    explain_figure.beside(markup.panel_title(words.point_title(found)), words.HOW_TREND, words.HOW_DUE)
+    explain_figure.html(markup.panel_title(words.point_title(found)), words.HOW_TREND, words.HOW_DUE)
     snapshot_details.neighbours(opened, found)
     commit_change.draw(opened, history, found)
     compare.draw(opened, found)

@@ -41,7 +41,7 @@ from dashboard.words.version_picker import *
 
 class _InTheReadersLanguage(ModuleType):
     def __getattribute__(self, name: str) -> Any:
-        return language.said(super().__getattribute__(name))
+        return language.translated(super().__getattribute__(name))
 
 
 sys.modules[__name__].__class__ = _InTheReadersLanguage

@@ -84,7 +84,7 @@ def read_moment(form: str, utc: str, ms: int) -> str:
     return _("{utc} ({ms} ms), from {form}", utc=utc, ms=ms, form=form)
 
 
-def from_asked(gap_ms: int) -> str:
+def distance_to_time(gap_ms: int) -> str:
     if gap_ms == 0:
         return _("exactly at that time")
     return _(
@@ -101,7 +101,7 @@ def own_search(engine: int | None, ours: int) -> str:
     return _("Paimon's search {what}: it stops at the first equal time it meets, or at a skewed clock.", what=what)
 
 
-def from_this(id: int, gap_ms: int) -> str:
+def distance_to_snapshot(id: int, gap_ms: int) -> str:
     return _(
         "{abs} {rest} {id}", abs=units.duration(abs(gap_ms)), rest=_("before") if gap_ms >= 0 else _("after"), id=id
     )

@@ -103,8 +103,8 @@ def people(run: Run) -> str:
 
 def run_done(run: Run) -> str:
     receipt = run.receipt or {}
-    gone = receipt["deleted"]  # a number or, for tags and commits, their names
-    number = gone if isinstance(gone, int) else len(gone)
+    deleted = receipt["deleted"]  # a number or, for tags and commits, their names
+    number = deleted if isinstance(deleted, int) else len(deleted)
     if run.change_kind not in DELETING:
         return units.plural(number, "reference")
     size = units.size(int(receipt["freed_bytes"]))

@@ -56,11 +56,11 @@ def bisect_found(point: str, *, was_false: bool) -> str:
 
 
 def bisect_hover(step: int, point: str, value: bool | None, time_ms: int, zone: str) -> str:
-    said = BISECT_VALUES["unknown" if value is None else str(value).lower()]
+    result = BISECT_VALUES["unknown" if value is None else str(value).lower()]
     return _(
         "<b>Step {step}: {said}</b><br>at {point}<br>{when}",
         step=step,
-        said=said,
+        said=result,
         point=escape(point),
         when=units.weekday_moment(time_ms, zone),
     )
@@ -84,9 +84,9 @@ def bisect_every_help(most: int) -> str:
 
 
 def bisect_running(elapsed_s: float, done: int, total: int, point: str) -> str:
-    asked = ngettext("{done} of about {count} query done", "{done} of about {count} queries done", total, done=done)
+    progress = ngettext("{done} of about {count} query done", "{done} of about {count} queries done", total, done=done)
     return (
-        _("Searching for {elapsed_s:.0f} s: {asked}, now at {point}", elapsed_s=elapsed_s, asked=asked, point=point)
+        _("Searching for {elapsed_s:.0f} s: {asked}, now at {point}", elapsed_s=elapsed_s, asked=progress, point=point)
         if point
         else _("Searching for {elapsed_s:.0f} s", elapsed_s=elapsed_s)
     )

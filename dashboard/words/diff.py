@@ -308,6 +308,6 @@ HUES: Mapping[str, str] = {
 }
 
 
-def hue(told: str) -> str | None:
+def hue(cell: str) -> str | None:
     """Return the hue of a cell by its text, which is in the reader's language."""
-    return next((name for text, name in HUES.items() if _(text) == told), None)
+    return next((name for text, name in HUES.items() if _(text) == cell), None)

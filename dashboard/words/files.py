@@ -241,7 +241,7 @@ def columns_too_many(files: int, most: int) -> str:
     )
 
 
-def told_by(found: Bounds) -> str:
+def statistics_from(found: Bounds) -> str:
     return (
         _("all files")
         if found.files_with_bounds == found.files

@@ -220,9 +220,9 @@ REFUSED_AGAIN = N_("Open this address again")
 
 
 def refused_host(host: str, own: str) -> tuple[str, ...]:
-    asked = f"`{host}`" if host else _("no host")
+    requested = f"`{host}`" if host else _("no host")
     return (
-        _("This server only answers to `{own}`; the request was for {asked}.", own=own, asked=asked),
+        _("This server only answers to `{own}`; the request was for {asked}.", own=own, asked=requested),
         _(
             "Open the address that `snapscope serve` printed. If its port is forwarded, start it with "
             "`--allow-host NAME:PORT`, as shown in your browser's address bar."

@@ -61,9 +61,11 @@ def goal_in_words(tiers: Sequence[tuple[str, int]]) -> str:
     return listing([counted[unit](count) for unit, count in tiers])
 
 
-def goal_headline(goal: str, tags: int, met: int, asked: int) -> str:
+def goal_headline(goal: str, tags: int, met: int, required: int) -> str:
     made = ngettext("{count} new tag", "{count} new tags", tags)
-    return _("{goal}: {tags} for {met} of {asked} versions.", goal=capitalized(goal), tags=made, met=met, asked=asked)
+    return _(
+        "{goal}: {tags} for {met} of {asked} versions.", goal=capitalized(goal), tags=made, met=met, asked=required
+    )
 
 
 def stretch(found: GoalPeriod) -> str:
@@ -76,8 +78,8 @@ def stretch_date(found: GoalPeriod) -> str:
     return text[: {HOUR: 13, MONTH: 7}.get(found.tier.unit, 10)]
 
 
-def of_asked(asked: int) -> str:
-    return _("of {asked} versions", asked=units.count(asked))
+def of_required(required: int) -> str:
+    return _("of {asked} versions", asked=units.count(required))
 
 
 def missing_ones(number: int) -> str:

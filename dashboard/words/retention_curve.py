@@ -98,13 +98,13 @@ def calendar_hover(day: ExpirationDate, total: int, zone: str) -> str:
 
 
 def curve_hover(keep: int, size: int, files: int, price: Price | None = None) -> str:
-    told = _(
+    text = _(
         "Keep {keep}: reclaims {size} in {files}",
         keep=units.count(keep),
         size=units.size(size),
         files=units.plural(files, "file"),
     )
-    return told if price is None else f"{told}<br>{money(size, price)}"
+    return text if price is None else f"{text}<br>{money(size, price)}"
 
 
 def curve_chosen(keep: int) -> str:

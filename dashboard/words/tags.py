@@ -84,8 +84,8 @@ def rename_tag(name: str) -> str:
 def delete_tag(name: str, size: int, files: int) -> str:
     if not files:
         return _("Delete {name}: reclaims nothing", name=name)
-    told = units.plural(files, "file")
-    return _("Delete {name}: reclaims {size} in {files}", name=name, size=units.size(size), files=told)
+    file_count = units.plural(files, "file")
+    return _("Delete {name}: reclaims {size} in {files}", name=name, size=units.size(size), files=file_count)
 
 
 def tag_expires(tag: Tag, zone: str) -> str:
@@ -94,7 +94,7 @@ def tag_expires(tag: Tag, zone: str) -> str:
     return _(NEVER) if tag.expires is None else units.wall_clock(tag.expires)
 
 
-def tag_goes(tag: Tag, zone: str, end: Expiry) -> str:
+def tag_expiration(tag: Tag, zone: str, end: Expiry) -> str:
     """Say on which date a tag expires, or on what else that depends."""
     is_lasting = tag.expires is None and not end.is_open
     return tag_expires(tag, zone) if is_lasting or end.not_before_ms is not None else spoken(end.words)
@@ -165,7 +165,7 @@ def held_by_nothing(files: int) -> str:
 
 
 def branch_keeps(least: int | None, snapshots_ms: int | None, own_ms: int | None) -> str:
-    told = [] if least is None else [_("its newest {least}", least=least)]
-    told += [] if snapshots_ms is None else [_("snapshots for {snapshots}", snapshots=units.duration(snapshots_ms))]
-    told += [] if own_ms is None else [_("itself for {own}", own=units.duration(own_ms))]
-    return _(", ").join(told) or _("as set by the table")
+    parts = [] if least is None else [_("its newest {least}", least=least)]
+    parts += [] if snapshots_ms is None else [_("snapshots for {snapshots}", snapshots=units.duration(snapshots_ms))]
+    parts += [] if own_ms is None else [_("itself for {own}", own=units.duration(own_ms))]
+    return _(", ").join(parts) or _("as set by the table")

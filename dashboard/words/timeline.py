@@ -284,7 +284,7 @@ FIELD_NAMES: Mapping[str, str] = {
 }
 
 
-def cannot_be_told(why: str) -> str:
+def expiration_unknown(why: str) -> str:
     return _("This cannot be determined: {why}", why=why)
 
 

@@ -29,9 +29,9 @@ POINT_HELP = N_(
 )
 
 
-def picked(told: str, branch: str) -> str:
+def picked_snapshot(snapshot: str, branch: str) -> str:
     where = _(" on {branch}", branch=branch) if branch else ""
-    return _("Snapshot{where} {told}", where=where, told=told)
+    return _("Snapshot{where} {told}", where=where, told=snapshot)
 
 
 def two_names(name: str) -> str:

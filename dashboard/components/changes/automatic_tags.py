@@ -40,7 +40,7 @@ def draw(opened: OpenedTable, history: History, branch: str) -> None:
 
 
 def _rules(opened: OpenedTable, found: Tagging, of: AutomaticTagRules, branch: str) -> None:
-    explain_figure.beside(markup.panel_title(words.AUTO_TAGS), words.HOW_AUTO_TAGS)
+    explain_figure.html(markup.panel_title(words.AUTO_TAGS), words.HOW_AUTO_TAGS)
     st.html(markup.note("info", words.auto_rules(of)))
     for note in found.notes:
         st.html(markup.note("info", note.text))

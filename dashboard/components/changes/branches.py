@@ -155,8 +155,8 @@ def _return(heads: Heads, line: Line) -> Change | None:
 def _consumer(heads: Heads, line: Line) -> Change | None:
     names = [each.name for each in line.consumers]
     name = st.selectbox(words.CONSUMER, names, index=None, key=_key(heads, "consumer"), placeholder=words.CHOOSE)
-    key, said = _key(heads, "consumer.next"), words.CONSUMER_HELP
-    begin = version_picker.pick(words.CONSUMER_NEXT, heads, key=key, line=line, help=said, width=inputs.ROOMY)
+    key, help = _key(heads, "consumer.next"), words.CONSUMER_HELP
+    begin = version_picker.pick(words.CONSUMER_NEXT, heads, key=key, line=line, help=help, width=inputs.ROOMY)
     return ResetConsumer(name, begin.found.snapshot.id if begin else None, line.branch) if name else None
 
 

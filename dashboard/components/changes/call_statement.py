@@ -18,8 +18,8 @@ from dashboard.formatting import commands, markup
 def draw(opened: OpenedTable, history: History, sql: str) -> None:
     plans.progress(opened)
     with errors.boundary():
-        _, asked = calling.read(sql, opened.now_ms, opened.ref.location)
-        found = calling.planned(loading.table(opened.ref.location), history, asked.request, opened.now_ms)
+        _, statement = calling.read(sql, opened.now_ms, opened.ref.location)
+        found = calling.planned(loading.table(opened.ref.location), history, statement.request, opened.now_ms)
         st.caption(words.CALL_TEACH)
         for each in found.told:
             st.html(markup.note("info", each))
@@ -28,7 +28,7 @@ def draw(opened: OpenedTable, history: History, sql: str) -> None:
             plans.draw(opened, plan, history)
         elif not found.plans:
             st.html(markup.note("info", words.CALL_NONE))
-        if asked.is_dry:
+        if statement.is_dry:
             st.html(markup.note("info", words.CALL_DRY))
         elif len(found.plans) == 1:
             plans.carry_out(opened, found.plans[0])

@@ -30,8 +30,8 @@ def draw(opened: OpenedTable, found: AsOf) -> None:
             return
         kept = st.text_input(words.TAG_RETAINED, KEPT, key="protect.kept", help=words.PROTECT_HELP, width=160) or KEPT
         table = loading.table(opened.ref.location)
-        asked = protect.protection(table, found, asked_duration_ms(kept), opened.now_ms)
-        plan = loading.plan(frame.read_history(opened.heads), asked, opened.now_ms)
+        tag = protect.protection(table, found, asked_duration_ms(kept), opened.now_ms)
+        plan = loading.plan(frame.read_history(opened.heads), tag, opened.now_ms)
         plans.brief(plan)
         plans.carry_out(opened, plan)
         plans.command_of(opened, plan, is_brief=True)

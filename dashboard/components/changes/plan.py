@@ -26,7 +26,7 @@ from dashboard.components.changes import running_change, runs
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import retention_curve
 from dashboard.formatting import commands, markup, units
-from dashboard.formatting.prices import Price, beside
+from dashboard.formatting.prices import Price, price_suffix
 from dashboard.view_models import branches, rows, table_tree
 from dashboard.view_models.version_picker import LISTED
 
@@ -85,7 +85,7 @@ def details(opened: OpenedTable, plan: Plan, history: History) -> None:
         "ended": (words.ended_files(len(plan.leaving)), lambda: _ended(opened, plan)),
         "verdicts": (words.VERDICTS, lambda: _verdicts(opened, plan, history)),
         "files": (words.freed_files(len(plan.frees)), lambda: _files(opened, plan)),
-        "native": (words.NATIVE, lambda: retention_curve.beside(history, plan)),
+        "native": (words.NATIVE, lambda: retention_curve.engine_differences(history, plan)),
         "steps": (words.STEPS, lambda: _steps(plan)),
         "how": (words.HOW, lambda: _computed(opened, plan)),
     }
@@ -102,13 +102,13 @@ def details(opened: OpenedTable, plan: Plan, history: History) -> None:
 
 
 def notes(plan: Plan) -> None:
-    for level, told in (("warning", plan.warnings), ("info", plan.notes)):
-        for each in told:
+    for level, messages in (("warning", plan.warnings), ("info", plan.notes)):
+        for each in messages:
             st.html(markup.note(level, each.text))
 
 
 def _figures(opened: OpenedTable, plan: Plan, price: Price | None) -> None:
-    costs = [beside(size, price) for size in (plan.freed_bytes, plan.kept_bytes, plan.tags_keep_bytes)]
+    costs = [price_suffix(size, price) for size in (plan.freed_bytes, plan.kept_bytes, plan.tags_keep_bytes)]
     tiles: list[tuple[str, str | markup.Html, str | markup.Html]] = [
         (words.FREES, markup.size(plan.freed_bytes), units.plural(len(plan.frees), "file") + costs[0]),
         (words.KEEPS, markup.size(plan.kept_bytes), words.KEEPS_BELOW + costs[1]),
@@ -124,7 +124,7 @@ def _figures(opened: OpenedTable, plan: Plan, price: Price | None) -> None:
         ended = pc.sum(plan.leaving["bytes"]).as_py() or 0
         tiles.insert(0, (words.ENDS, markup.size(ended), units.plural(len(plan.leaving), "file")))
         rules.insert(0, words.HOW_ENDED)
-    explain_figure.beside(markup.tiles(tiles), *rules, at=_kind(plan), wide=True)
+    explain_figure.html(markup.tiles(tiles), *rules, at=_kind(plan), wide=True)
 
 
 def _ended(opened: OpenedTable, plan: Plan) -> None:
@@ -163,28 +163,28 @@ def _computed(opened: OpenedTable, plan: Plan) -> None:
 
 def _protect(opened: OpenedTable, plan: Plan, history: History) -> None:
     """Offer to tag a snapshot that would expire, with one click: a temporary tag whose files are checked."""
-    going = [verdict.point for verdict in plan.deleted_points if verdict.point.rsplit("/", 1)[-1].isdigit()]
-    if not going or not plan.change.is_expiry:
+    expiring = [verdict.point for verdict in plan.deleted_points if verdict.point.rsplit("/", 1)[-1].isdigit()]
+    if not expiring or not plan.change.is_expiry:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="protect"):
-        others = f" {words.PROTECT_OTHERS}" if len(going) > LISTED else ""
+        others = f" {words.PROTECT_OTHERS}" if len(expiring) > LISTED else ""
         picked = st.selectbox(
             words.PROTECT_POINT,
-            going[: -LISTED - 1 : -1],  # the browser takes a third of a second for ten thousand
+            expiring[: -LISTED - 1 : -1],  # the browser takes a third of a second for ten thousand
             key="plans.protect",
             help=words.PROTECT_HELP + others,
             width=220,
         )
         table, point = loading.table(opened.ref.location), resolve(opened.heads, picked)
-        asked = protect.protection(table, point, protect.DAYS_MS, opened.now_ms)
-        made = loading.plan(history, asked, opened.now_ms)
+        tag = protect.protection(table, point, protect.DAYS_MS, opened.now_ms)
+        tag_plan = loading.plan(history, tag, opened.now_ms)
         st.button(
             words.PROTECT,
             icon=":material/shield:",
             key="plans.protect.go",
             disabled=not permissions.is_on(opened.listing),
             on_click=_submit,
-            args=(opened, made, None),
+            args=(opened, tag_plan, None),
         )
 
 
@@ -236,7 +236,7 @@ def carry_out(opened: OpenedTable, plan: Plan, *, clears: str | None = None) -> 
 
     `clears` is the input that requested the change, with a key from `cleared`.
     """
-    if running_change.tell_begun(opened, plan.fingerprint):
+    if running_change.show_submitted(opened, plan.fingerprint):
         return
     if not permissions.is_on(opened.listing):
         is_switched = permissions.server_allows(opened.listing)
@@ -273,11 +273,11 @@ def footer(opened: OpenedTable, plan: Plan) -> None:
         return
     with st.container(key="plan_footer"):
         price = settings.price(opened.ref.location)
-        told = words.reclaims(plan.freed_bytes, len(plan.frees)) + beside(plan.freed_bytes, price)
-        goes = (
+        reclaimed = words.reclaims(plan.freed_bytes, len(plan.frees)) + price_suffix(plan.freed_bytes, price)
+        expired = (
             [markup.muted(words.expires_of(len(plan.deleted_points), len(plan.points)))] if plan.deleted_points else []
         )
-        st.html(markup.stat([markup.strong(told), *goes]))
+        st.html(markup.stat([markup.strong(reclaimed), *expired]))
         carry_out(opened, plan)
 
 

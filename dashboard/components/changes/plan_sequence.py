@@ -29,11 +29,11 @@ def draw(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, label: st
 
 
 def summary(found: Sequence[Plan]) -> None:
-    made, rest = ([plan for plan in found if bool(plan.deleted_points) is goes] for goes in (False, True))
-    for plan in made[:SHOWN]:
+    harmless, rest = ([plan for plan in found if bool(plan.deleted_points) is expires] for expires in (False, True))
+    for plan in harmless[:SHOWN]:
         st.html(markup.note("info", plan.headline))
-    if len(made) > SHOWN:
-        st.html(markup.note("info", words.and_so_many_more(len(made) - SHOWN)))
+    if len(harmless) > SHOWN:
+        st.html(markup.note("info", words.and_so_many_more(len(harmless) - SHOWN)))
     for plan in rest:
         st.html(markup.headline(plan.headline))
         for verdict in plan.deleted_points:
@@ -42,14 +42,14 @@ def summary(found: Sequence[Plan]) -> None:
 
 def carry_out(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, label: str) -> None:
     """Draw the confirmation of all of them, and the button."""
-    if running_change.tell_begun(opened, fingerprint):
+    if running_change.show_submitted(opened, fingerprint):
         return  # the progress at the top of the page shows it
     if not permissions.is_on(opened.listing):
         is_switched = permissions.server_allows(opened.listing)
         st.html(markup.note("info", words.SWITCHED_OFF if is_switched else words.WHY_NOT_HERE))
         return
-    asked = of_all(found, opened.ref.name)
-    phrase = asked.phrase
+    danger = of_all(found, opened.ref.name)
+    phrase = danger.phrase
     typed = ""
     if phrase:
         typed = (
@@ -60,18 +60,18 @@ def carry_out(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, labe
             )
             or ""
         )
-    named = plans.roots(asked, f"several.{fingerprint[:12]}.{opened.ref.location}")
+    confirmed_roots = plans.roots(danger, f"several.{fingerprint[:12]}.{opened.ref.location}")
     st.button(
         label,
         key=f"several.{fingerprint[:12]}.{opened.ref.location}",
         type="primary",
-        disabled=typed.strip() != phrase or len(named) < len(asked.outside),
+        disabled=typed.strip() != phrase or len(confirmed_roots) < len(danger.outside),
         on_click=_submit,
-        args=(opened, tuple(found), fingerprint, tuple(named)),
+        args=(opened, tuple(found), fingerprint, tuple(confirmed_roots)),
     )
 
 
-def _submit(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, named: tuple[str, ...]) -> None:
+def _submit(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, confirmed_roots: tuple[str, ...]) -> None:
     table = loading.table(opened.ref.location)
 
     def work(job: background_jobs.Job) -> Receipt:
@@ -81,7 +81,9 @@ def _submit(opened: OpenedTable, found: Sequence[Plan], fingerprint: str, named:
         while len(receipts) < len(found) and all(each.outcome == "done" for each in receipts):
             plan = found[len(receipts)]
             stop, waits = job.cancelled.is_set, job.waits
-            done = applying.apply(table, plan, progress=job.progress, waits=waits, cancelled=stop, outside=named)
+            done = applying.apply(
+                table, plan, progress=job.progress, waits=waits, cancelled=stop, outside=confirmed_roots
+            )
             receipts.append(done)
         return receipts[-1]
 

@@ -52,7 +52,7 @@ def is_mine(job: background_jobs.Job) -> bool:
     return job.id in st.session_state.get(_MINE, ())
 
 
-def tell_end(job: background_jobs.Job) -> None:
+def announce_end(job: background_jobs.Job) -> None:
     """Tell the reader who started the change, once, that it has ended and where the result is shown; they may have
     scrolled away."""
     if is_mine(job) and not st.session_state.get(f"{_MINE}.told.{job.id}"):
@@ -60,7 +60,7 @@ def tell_end(job: background_jobs.Job) -> None:
         st.toast(words.IS_OVER, icon=":material/done:" if job.error is None else ":material/error:")
 
 
-def tell_begun(opened: OpenedTable, id: str) -> bool:
+def show_submitted(opened: OpenedTable, id: str) -> bool:
     """Return whether this change of exactly this table is known here (a copy's plan can have the same fingerprint). If
     so, say in place of the button that its progress is shown at the top."""
     job = background_jobs.find(_of_table(opened, id))
@@ -85,7 +85,7 @@ def draw(opened: OpenedTable) -> None:
         return
     with st.container(border=True, key="unfinished"):
         if is_running(found.table, found.id):
-            _tell_running(found, opened.zone)
+            _show_running(found, opened.zone)
             return
         started = units.moment(found.started_ms, opened.zone)
         st.html(markup.note("warning", words.unfinished(found, started)))
@@ -104,13 +104,13 @@ def draw(opened: OpenedTable) -> None:
                 st.button(words.UNDO, icon=":material/undo:", on_click=_undo, args=(opened, found))
 
 
-def _tell_running(found: Run, zone: str) -> None:
+def _show_running(found: Run, zone: str) -> None:
     """Say who runs it in another process, and since when."""
     begun = [each for each in Journal().events(found.id) if each["what"] in (STARTED, RESUMED, UNDOING)][-1]
     since = units.moment(begun["at_ms"], zone)
-    said = words.running_elsewhere(found, since, begun["detail"].get("who", found.who))
+    text = words.running_elsewhere(found, since, begun["detail"].get("who", found.who))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.html(markup.note("info", said))
+        st.html(markup.note("info", text))
         st.button(words.REFRESH, icon=":material/refresh:", key="unfinished.refresh", on_click=url_state.refresh)
 
 
@@ -119,10 +119,10 @@ def ways(found: Run) -> None:
     if is_running(found.table, found.id):
         st.caption(words.RUNNING_NOW)
         return
-    told = [how_to_resume(found), *([how_to_undo(found)] if found.can_undo else [])]
-    said = words.UNFINISHED_ON_SPARK if was_begun_on_spark(found) else words.UNFINISHED_WAYS
-    st.caption(said[found.can_undo])
-    st.code("\n".join(told), language="bash")
+    commands = [how_to_resume(found), *([how_to_undo(found)] if found.can_undo else [])]
+    captions = words.UNFINISHED_ON_SPARK if was_begun_on_spark(found) else words.UNFINISHED_WAYS
+    st.caption(captions[found.can_undo])
+    st.code("\n".join(commands), language="bash")
 
 
 def _resume(opened: OpenedTable, found: Run) -> None:

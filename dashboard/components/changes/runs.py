@@ -50,8 +50,8 @@ def _draw(id: str) -> None:
             url_state.refresh()
             st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
-            told = words.receipt(job.result) if isinstance(job.result, Receipt) else words.IS_OVER_SHORT
-            st.html(markup.note("info" if job.error is None else "problem", words.run_of(job.title, told)))
+            result = words.receipt(job.result) if isinstance(job.result, Receipt) else words.IS_OVER_SHORT
+            st.html(markup.note("info" if job.error is None else "problem", words.run_of(job.title, result)))
             _link(job)
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False):
@@ -76,7 +76,7 @@ def ended(opened: OpenedTable) -> None:
         st.rerun()
     if not _is_unread(job):
         return
-    running_change.tell_end(job)
+    running_change.announce_end(job)
     with st.container(border=True, key="run_ended"), errors.boundary():
         if job.error is not None:
             errors.show(job.error)

@@ -28,7 +28,7 @@ def draw(opened: OpenedTable, history: History | None, found: AsOf) -> None:
         return
     change, usual = changes.of(number), usual_commits.usual(changes, number)
     text = words.spoken(sentence(change, usual))
-    explain_figure.beside(markup.note("info", text), words.HOW_USUAL, wide=True)
+    explain_figure.html(markup.note("info", text), words.HOW_USUAL, wide=True)
     for each in usual_commits.signs(changes, number):
         st.html(markup.note("warning", words.spoken(attention_sentence(each))))
     rows = commit_change.by_partition(change)

@@ -17,7 +17,7 @@ from dashboard.components import explain_figure, frame, grid, inputs
 from dashboard.components.frame import OpenedTable
 from dashboard.components.history import timeline
 from dashboard.formatting import markup, units
-from dashboard.formatting.prices import beside
+from dashboard.formatting.prices import price_suffix
 from dashboard.view_models import recovery_goal, retention_curve
 
 TAG = "tag:"
@@ -34,7 +34,7 @@ def draw(opened: OpenedTable, history: History) -> None:
         return
     rows = list(zip(found["holders"], found["files"].map(int), found["bytes"].map(int), strict=True))
     options = [holders for holders, _, _ in rows]
-    ticked = inputs.several(words.SETS_TICKED, SETS, options, words.SETS_TICKED_HINT, holder_sets.said)
+    ticked = inputs.several(words.SETS_TICKED, SETS, options, words.SETS_TICKED_HINT, holder_sets.label)
     _chart(rows, ticked)
     if ticked:
         names = list(dict.fromkeys(name for each in ticked for name in holder_sets.members(each)))
@@ -53,7 +53,7 @@ def draw(opened: OpenedTable, history: History) -> None:
         st.html(
             markup.tiles(
                 [
-                    (label, markup.size(cost.bytes), units.plural(cost.files, "file") + beside(cost.bytes, price))
+                    (label, markup.size(cost.bytes), units.plural(cost.files, "file") + price_suffix(cost.bytes, price))
                     for label, cost in filter(None, tiles)
                 ]
             )
@@ -66,7 +66,7 @@ def draw(opened: OpenedTable, history: History) -> None:
     }
     table = st.expander(words.LAB_AS_TABLE, key="lab.holders_table", expanded=True)
     with table:
-        shown = found.assign(holders=[holder_sets.said(each) for each in found["holders"]])
+        shown = found.assign(holders=[holder_sets.label(each) for each in found["holders"]])
         grid.draw(shown, "lab.holders", columns=columns, what=words.LAB_SETS_NOUN, name=f"holders-{opened.ref.name}")
 
 

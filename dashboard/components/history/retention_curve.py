@@ -79,11 +79,11 @@ def draw(opened: OpenedTable, history: History, branch: str) -> None:
 
 def _own(opened: OpenedTable, history: History, branch: str) -> None:
     next_commit(opened, history, branch)
-    told = loading.ends(opened.heads, opened.now_ms)
-    _calendar(opened, calendar(history, told, opened.now_ms))
+    expirations = loading.ends(opened.heads, opened.now_ms)
+    _calendar(opened, calendar(history, expirations, opened.now_ms))
     explain_figure.caption(words.LAB_ENDS_HELP, words.HOW_DUE)
     grid.draw(
-        retention_curve.ends(history, told, branch),
+        retention_curve.ends(history, expirations, branch),
         "lab.ends",
         columns={
             "point": grid.text(words.COLUMN["point"]),
@@ -149,7 +149,7 @@ def next_commit(opened: OpenedTable, history: History, branch: str) -> None:
         st.html(markup.note("warning", each.text))
 
 
-def beside(history: History, plan: Plan) -> None:
+def engine_differences(history: History, plan: Plan) -> None:
     """Show where Paimon's own deletion would differ from this plan. It is computed separately from the plan."""
     found = loading.native(history, plan)
     if not found:

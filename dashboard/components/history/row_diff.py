@@ -46,8 +46,10 @@ def _submit(opened: OpenedTable, history: History, a: AsOf, b: AsOf, key: str) -
     def work(job: background_jobs.Job) -> object:
         from core.spark.diff import rows as rowdiff  # Spark is slow to import, and only needed here
 
-        told = spark_job.progress(job)
-        return rowdiff.row_diff(table, history, a, b, limit=SHOWN, timeout_s=TIMEOUT_S, query_id=id, on_progress=told)
+        on_progress = spark_job.progress(job)
+        return rowdiff.row_diff(
+            table, history, a, b, limit=SHOWN, timeout_s=TIMEOUT_S, query_id=id, on_progress=on_progress
+        )
 
     job = background_jobs.submit(id, KIND, opened.ref.location, work)
     st.session_state[key] = id

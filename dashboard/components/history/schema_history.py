@@ -24,9 +24,9 @@ def changes(heads: Heads, branch: str) -> int:
 def draw(heads: Heads, history: History | None, branch: str, zone: str, chosen: Mapping[str, AsOf]) -> None:
     """Draw the matrix and the sentences below their title; `chosen` are versions to point out, by their letters."""
     found = schema_history(heads, branch, history)
-    explain_figure.beside(markup.panel_title(words.columns_changed(found.changed)), words.HOW_SCHEMAS)
+    explain_figure.html(markup.panel_title(words.columns_changed(found.changed)), words.HOW_SCHEMAS)
     if found.changed:
         st.html(shown.matrix(found, zone, shown.marks(found, chosen)))
-        st.html(shown.told(found, zone))
+        st.html(shown.meanings(found, zone))
     else:
         st.html(markup.note("info", words.NO_SCHEMA_HISTORY))

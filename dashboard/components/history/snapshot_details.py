@@ -35,7 +35,14 @@ def draw(opened: OpenedTable, history: History | None, found: AsOf, *, here: str
     """Draw facts, links, the pin form and all fields."""
     snapshot = found.snapshot
     facts = rows.point_facts(
-        opened.heads, history, found.point, found.branch, snapshot, opened.zone, opened.now_ms, goes(opened, found)
+        opened.heads,
+        history,
+        found.point,
+        found.branch,
+        snapshot,
+        opened.zone,
+        opened.now_ms,
+        expiration(opened, found),
     )
     st.html(markup.facts(facts))
     links(opened, found, here=here)
@@ -76,12 +83,12 @@ def _go(point: str) -> None:
     url_state.put(point=point)
 
 
-def goes(opened: OpenedTable, found: AsOf) -> str | None:
+def expiration(opened: OpenedTable, found: AsOf) -> str | None:
     """Describe when a version expires automatically; None if no rule covers it."""
     try:
         end = loading.ends(opened.heads, opened.now_ms).get(found.point)
     except SnapscopeError as error:
-        return words.cannot_be_told(error.message)
+        return words.expiration_unknown(error.message)
     return end.words if end is not None else None
 
 

@@ -58,7 +58,7 @@ def draw(
         elif chosen:
             clicked(chosen)
 
-    explain_figure.beside(markup.legend(legend), words.HOW_TIMELINE, *rules)
+    explain_figure.html(markup.legend(legend), words.HOW_TIMELINE, *rules)
     st.plotly_chart(
         Drawn(figure),
         key=key,

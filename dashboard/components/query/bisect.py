@@ -180,15 +180,17 @@ def _meanwhile(opened: OpenedTable, search: Search) -> str:
 
 
 def _answer(opened: OpenedTable, found: Found) -> None:
-    said = found.answer
-    first, last = found.place(said.first_true), found.place(said.last_false)
-    explain_figure.beside(markup.headline(_headline(opened, found, first, last)), words.HOW_BISECT)
-    notes = [("warning", words.bisect_unknown_between(len(said.unknown)))] if said.unknown and first is not None else []
-    if found.is_after_gap and said.outcome is Outcome.TURNED:
+    answer = found.answer
+    first, last = found.place(answer.first_true), found.place(answer.last_false)
+    explain_figure.html(markup.headline(_headline(opened, found, first, last)), words.HOW_BISECT)
+    notes = (
+        [("warning", words.bisect_unknown_between(len(answer.unknown)))] if answer.unknown and first is not None else []
+    )
+    if found.is_after_gap and answer.outcome is Outcome.TURNED:
         notes.append(("warning", words.BISECT_GAP))
     notes += [
         ("warning", words.bisect_contradiction(found.places[a].point, found.places[b].point))
-        for a, b in said.contradictions
+        for a, b in answer.contradictions
     ]
     is_all = len(found.probes) == len(found.places)
     notes.append(("info", words.BISECT_ALL if is_all else words.BISECT_ASSUMED))
@@ -263,11 +265,11 @@ def _table(opened: OpenedTable, probes: Sequence[tuple[Candidate, Probe]]) -> No
     for place, probe in sorted(probes, key=lambda each: each[1].place):
         value = "unknown" if probe.value is None else str(probe.value).lower()
         hue = {"true": "tag", "false": "muted", "unknown": "consumer"}[value]
-        told: markup.Piece = markup.in_hue(hue, words.BISECT_VALUES[value])
+        result: markup.Piece = markup.in_hue(hue, words.BISECT_VALUES[value])
         if probe.problem:
-            told = markup.join([told, markup.muted(probe.problem)])
+            result = markup.join([result, markup.muted(probe.problem)])
         moment = markup.moment(place.time_ms, opened.zone, opened.now_ms)
-        lines.append((markup.mono(place.point), moment, told, probe.seen or "", f"{probe.seconds:.1f} s"))
+        lines.append((markup.mono(place.point), moment, result, probe.seen or "", f"{probe.seconds:.1f} s"))
     st.html(markup.table(words.BISECT_COLUMNS, lines, numbers=(3, 4)))
 
 

@@ -22,11 +22,13 @@ _draw = st.components.v2.component(
 )
 
 
-def draw(heads: Heads, schema: Schema, name: str, editor: str, *, has_before: bool, asked: str | None = None) -> None:
+def draw(
+    heads: Heads, schema: Schema, name: str, editor: str, *, has_before: bool, answered_sql: str | None = None
+) -> None:
     """Draw the list; `editor` is the key of the container of the text area, `asked` the statement of its answer."""
     columns = examples.columns(heads, schema)
     tables = examples.tables(name, heads.capabilities, has_before=has_before)
-    sql_editor.draw(editor, [each.written for each in columns], tables, asked=asked)
+    sql_editor.draw(editor, [each.written for each in columns], tables, answered_sql=answered_sql)
     _draw(
         key="query_columns",
         data={

@@ -33,7 +33,7 @@ def draw(found: AnswerPair, history: History, id: str, count: Callable[[AsOf], N
         return
     if found.comparison is None:
         return
-    explain_figure.beside(_stat(found.comparison), words.HOW_COMPARED)
+    explain_figure.html(_stat(found.comparison), words.HOW_COMPARED)
     views = words.answer_views(*points)
     view = inputs.one_of(words.ANSWER_VIEW, "answer", views, "both")
     if view != "both":

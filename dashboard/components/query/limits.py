@@ -31,9 +31,9 @@ def draw(listing: Warehouse) -> None:
     st.selectbox(words.ROW_CAP, CAPS, CAPS.index(row_cap()), key=CAP, format_func=lambda rows: f"{rows:,}", width=140)
     st.selectbox(words.TIMEOUT, TIMEOUTS_S, TIMEOUTS_S.index(timeout_s()), key=TIMEOUT, width=140)
     if permissions.has_connectors():
-        by, said = words.QUERY_ENGINES, words.QUERY_ENGINE_HELP
+        by, help = words.QUERY_ENGINES, words.QUERY_ENGINE_HELP
         st.selectbox(
-            words.QUERY_ENGINE, ENGINES, ENGINES.index(engine()), key=ENGINE, format_func=by.__getitem__, help=said,
+            words.QUERY_ENGINE, ENGINES, ENGINES.index(engine()), key=ENGINE, format_func=by.__getitem__, help=help,
             width=200,
         )  # fmt: skip
     st.checkbox(words.HOLD, key=HOLD, help=words.HOLD_HELP, disabled=not permissions.is_on(listing))

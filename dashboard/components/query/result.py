@@ -24,7 +24,7 @@ _PAGE, _VIEW, _CHART = "query.page", "query.view", "query.chart"
 def draw(answer: QueryAnswer, history: History, id: str, count: Callable[[], None]) -> None:
     """Draw a result; `id` is the run that produced it, and a new run starts at its first page. `count` draws the button
     that counts all rows of a truncated result."""
-    explain_figure.beside(markup.note("info", words.query_note(answer)), words.HOW_ANSWER)
+    explain_figure.html(markup.note("info", words.query_note(answer)), words.HOW_ANSWER)
     st.html(markup.facts(_facts(answer, history)))
     for each in (*map(words.left_out, answer.left_out), *map(words.sentence, answer.differs)):
         st.html(markup.note("info", each))

@@ -17,7 +17,7 @@ _JS = Path(__file__).with_name("sql_editor.js")
 _draw = st.components.v2.component("snapscope_sql_editor", html="<span></span>", js=_JS.read_text(encoding="utf-8"))
 
 
-def draw(editor: str, columns: Iterable[str], tables: Iterable[str], *, asked: str | None = None) -> None:
+def draw(editor: str, columns: Iterable[str], tables: Iterable[str], *, answered_sql: str | None = None) -> None:
     """Attach to the text area in the container with the key `editor`. `asked` is the statement of the answer below it,
     which is dimmed while the text is another one."""
     kinds = (("column", columns), ("table", tables), ("keyword", examples.KEYWORDS), ("function", examples.FUNCTIONS))
@@ -25,7 +25,7 @@ def draw(editor: str, columns: Iterable[str], tables: Iterable[str], *, asked: s
         key=f"{editor}_code",
         data={
             "editor": editor,
-            "asked": asked,
+            "asked": answered_sql,
             "label": words.COMPLETIONS,
             "kinds": words.COMPLETION_KINDS,
             "words": [{"text": text, "kind": kind} for kind, found in kinds for text in dict.fromkeys(found)],

@@ -28,4 +28,4 @@ def test_a_column_carries_its_place_wherever_it_is_clicked() -> None:
 
 
 def test_snapshots_on_no_branch_are_not_called_a_branch() -> None:
-    assert holder_sets.said(f"history + branch:{NO_BRANCH}") == "older snapshots + snapshots on no branch"
+    assert holder_sets.label(f"history + branch:{NO_BRANCH}") == "older snapshots + snapshots on no branch"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.formatting.prices import GB, Price, beside, money
+from dashboard.formatting.prices import GB, Price, money, price_suffix
 
 
 @pytest.mark.parametrize(
@@ -23,5 +23,5 @@ def test_a_small_amount_keeps_two_digits(size: int, told: str) -> None:
 
 
 def test_nothing_is_said_without_a_price() -> None:
-    assert beside(GB, None) == ""
-    assert beside(2 * GB, Price(1.0)) == " · 2.00 USD a month"
+    assert price_suffix(GB, None) == ""
+    assert price_suffix(2 * GB, Price(1.0)) == " · 2.00 USD a month"

@@ -54,4 +54,4 @@ def test_only_the_newest_versions_stand_side_by_side(monkeypatch: object) -> Non
     assert lines[2] == ["a2 id 2", "STRING", "", ""], "the first one shown says what was there"
     assert "b id 3" not in [line[0] for line in lines], "dropped before them"
     assert "The newest 3 of 6 versions" in html
-    assert shown.told(found, "UTC").count("snap-changes") == 5, "the sentences leave out none"
+    assert shown.meanings(found, "UTC").count("snap-changes") == 5, "the sentences leave out none"

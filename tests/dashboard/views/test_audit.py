@@ -206,4 +206,6 @@ def test_a_change_that_began_is_not_that_of_a_copy(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("dashboard.permissions.is_on", lambda _: True)
     for table, begun in ((one, [True, False]), (copy, [True, True])):
         assert running_change.submit(cast(OpenedTable, table), "the same plan", lambda _: None, "")
-        assert [running_change.tell_begun(cast(OpenedTable, each), "the same plan") for each in (one, copy)] == begun
+        assert [
+            running_change.show_submitted(cast(OpenedTable, each), "the same plan") for each in (one, copy)
+        ] == begun
