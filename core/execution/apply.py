@@ -17,7 +17,7 @@ from core.execution import deleted_tags, journal_versions, recovery
 from core.execution import journal as journals
 from core.execution.delete_files import Receipt, refuse_contradictions
 from core.execution.grace_period import SETTLE_S, refuse_settle
-from core.execution.interpreter import Manner, Task
+from core.execution.interpreter import RunOptions, Task
 from core.execution.journal import Journal
 from core.execution.journal_watch import ON_SPARK
 from core.execution.metadata_swap import format_of
@@ -75,15 +75,15 @@ def apply(
     table.refuse_apply()
     table.refuse_lacking(plan)
     table = table.read_anew()
-    how = Manner(settle_s, progress, waits, cancelled)
+    options = RunOptions(settle_s, progress, waits, cancelled)
     if is_shared(plan.effects):
         with carried_out(run := journals.new_id()):
-            return _run(table, plan, journal, lambda _: None, run).carry_out(how)
+            return _run(table, plan, journal, lambda _: None, run).carry_out(options)
     with locked(table.location):
         refuse_unfinished(table, journal)
         confirm = functools.partial(_confirm, table, plan)
         confirm(table.heads(patience_s=presence.PATIENCE_S))
-        return _run(table, plan, journal, confirm).carry_out(how)
+        return _run(table, plan, journal, confirm).carry_out(options)
 
 
 def _run(table: Table, plan: Plan, journal: Journal, confirm: Callable[[Heads], None], run: str = "") -> Task:
@@ -183,7 +183,7 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
                 remedy="Make a new plan.",
                 code=ErrorCode.PLAN_OUTDATED,
             )
-    goes = {verdict.point for verdict in plan.deleted_points}
+    deleted = {verdict.point for verdict in plan.deleted_points}
     history = table.summary(heads, plan.change)
     are_files = table.capabilities.references_are_files  # references within one document are checked by the commit
     if are_files and (newer := table.newer(history)) is not None:
@@ -191,7 +191,7 @@ def _confirm(table: Table, plan: Plan, heads: Heads) -> None:
         return
     again = table.preview(plan.change, plan.now_ms, history)
     for verdict in again.points:
-        if verdict.keep and verdict.point in goes:
+        if verdict.keep and verdict.point in deleted:
             raise Conflict(
                 "{point} can no longer be deleted: {reasons}. Nothing was changed.",
                 point=verdict.point,

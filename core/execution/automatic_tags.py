@@ -45,38 +45,38 @@ class Tagging:
 def automatic(table: Table, history: History, now_ms: int, branch: str = MAIN) -> Tagging:
     """The automatic tags that are due, the tags they replace, and the tags whose own retention has passed."""
     line = _line(table, history, branch)
-    of = automatic_tags.rules(line.options)
-    due = automatic_tags.AutomaticTagsDue(()) if of is None else automatic_tags.due(of, line)
+    rules = automatic_tags.rules(line.options)
+    due = automatic_tags.AutomaticTagsDue(()) if rules is None else automatic_tags.due(rules, line)
     why = dict(due.drops)
-    if of is not None and of.is_expiring:
+    if rules is not None and rules.is_expiring:
         why = ended_tags(line, now_ms, None)[0] | why
-    kept_ms = None if of is None else of.retained_ms
+    kept_ms = None if rules is None else rules.retained_ms
     plans = [
         *(table.preview(CreateTag(name, id, kept_ms, branch), now_ms, history) for name, id in due.creates),
         *(table.preview(ReplaceTag(name, id, kept_ms, branch), now_ms, history) for name, id in due.replaces),
         *_deletions(table, history, why, now_ms, branch),
     ]
-    notes = () if of is None else of.notes
-    if of is not None and branch != MAIN:
+    notes = () if rules is None else rules.notes
+    if rules is not None and branch != MAIN:
         notes += (codes.BRANCH_TAGS(),)
-    coming = () if of is None else automatic_tags.coming(of, due.after, line, now_ms)
-    return Tagging(of, tuple(plans), coming, why, notes)
+    coming = () if rules is None else automatic_tags.coming(rules, due.after, line, now_ms)
+    return Tagging(rules, tuple(plans), coming, why, notes)
 
 
 def ended(
     table: Table, history: History, now_ms: int, branch: str = MAIN, older_than_ms: int | None = None
 ) -> tuple[Plan | None, Mapping[str, Reason]]:
     """The plan that deletes expired tags (see `ended_tags`), or None; and why tags of unknown age stay."""
-    goes, untold = ended_tags(_line(table, history, branch), now_ms, older_than_ms)
-    return next(iter(_deletions(table, history, goes, now_ms, branch)), None), untold
+    expired, unknown_age = ended_tags(_line(table, history, branch), now_ms, older_than_ms)
+    return next(iter(_deletions(table, history, expired, now_ms, branch)), None), unknown_age
 
 
-def _deletions(table: Table, history: History, goes: Mapping[str, Reason], now_ms: int, branch: str) -> list[Plan]:
+def _deletions(table: Table, history: History, expired: Mapping[str, Reason], now_ms: int, branch: str) -> list[Plan]:
     """One plan that deletes all of them, each with its own reason; an empty list if there are none."""
-    if not goes:
+    if not expired:
         return []
-    plan = table.preview(DeleteTags(tuple(goes), branch), now_ms, history)
-    own = {f"tag:{name}" if branch == MAIN else f"branch:{branch}/tag:{name}": why for name, why in goes.items()}
+    plan = table.preview(DeleteTags(tuple(expired), branch), now_ms, history)
+    own = {f"tag:{name}" if branch == MAIN else f"branch:{branch}/tag:{name}": why for name, why in expired.items()}
     points = [dataclasses.replace(each, reasons=(own.get(each.point, each.reasons[0]),)) for each in plan.points]
     return [dataclasses.replace(plan, points=tuple(points))]
 

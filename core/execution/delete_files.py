@@ -84,7 +84,7 @@ class Work:
     is_first: bool
     allowed: tuple[str, ...] = ()  # roots outside the table under which files may be deleted
     problems: tuple[Reason, ...] = ()  # found before
-    was_swept: bool = False  # an earlier attempt may have deleted files without having recorded it
+    may_have_deleted: bool = False  # an earlier attempt may have deleted files without having recorded it
     are_orphans: bool = False  # which are told from held files by their names alone, as paths have many spellings
 
 
@@ -96,77 +96,87 @@ def sweep(
     deleted: list[str],
     progress: Progress | None,
     cancelled: Callable[[], bool],
-    begins: Callable[[], None],
+    before_first_delete: Callable[[], None],
 ) -> Receipt:
     """Delete files batch by batch, check what remains, and return the receipt. All references are already deleted.
 
-    `begins` is called directly before the first file is deleted, and raises if none may be."""
+    `before_first_delete` is called directly before the first file is deleted, and raises if none may be."""
     sizes = {path: size for path, _, size in work.frees}
-    going = {path for path, _ in work.removes}
-    gone = going.union(deleted)
-    waiting = [path for path in sizes if path not in gone]
-    look = functools.partial(read_stable_references, table, going.intersection(deleted))
-    swept = _Swept(deleted=list(deleted), problems=list(work.problems))
+    removed_references = {path for path, _ in work.removes}
+    already_deleted = removed_references.union(deleted)
+    waiting = [path for path in sizes if path not in already_deleted]
+    read_heads = functools.partial(read_stable_references, table, removed_references.intersection(deleted))
+    result = _Deletions(deleted=list(deleted), problems=list(work.problems))
     seen: Heads | None = None
     has_begun = False
-    why_not: Callable[[str], Reason | None] = _unjudged
-    gone_before: Collection[str] = ()
-    for begin in range(0, len(waiting), BATCH):
-        if begin == 0 and cancelled():
-            swept.is_cancelled = True  # no file is deleted yet, so the run can still be undone
+    reason_to_keep: Callable[[str], Reason | None] = _not_read_yet
+    deleted_by_others: Collection[str] = ()
+    for start in range(0, len(waiting), BATCH):
+        if start == 0 and cancelled():
+            result.is_cancelled = True  # no file is deleted yet, so the run can still be undone
             break
-        if begin % (table.batches_together * BATCH) == 0:
-            heads = look()
+        if start % (table.batches_together * BATCH) == 0:
+            heads = read_heads()
             if seen is None or heads.references != seen.references:
-                why_not, gone_before, seen = _judged(table, look, heads, waiting[begin:], work)
-        if begin == 0:
-            begins()
+                reason_to_keep, deleted_by_others, seen = _current_reasons(
+                    table, read_heads, heads, waiting[start:], work
+                )
+        if start == 0:
+            before_first_delete()
             if cancelled():  # since it was asked, too
-                swept.is_cancelled = True
+                result.is_cancelled = True
                 break
             has_begun = True
             journal.add(work.run, journals.SWEEPING, {"files": len(waiting)})
         else:
             journal.check(work.run)  # whoever resumes must know what earlier batches deleted
-        done = _Swept()
+        batch = _Deletions()
         try:
-            _delete(table, waiting[begin : begin + BATCH], why_not, gone_before, cancelled, done, work.was_swept)
+            _delete(
+                table,
+                waiting[start : start + BATCH],
+                reason_to_keep,
+                deleted_by_others,
+                cancelled,
+                batch,
+                work.may_have_deleted,
+            )
         finally:
-            journal.add(work.run, journals.SWEPT, {"deleted": done.deleted, "kept_back": _written(done.kept_back)})
-        swept.add(done)
+            journal.add(work.run, journals.SWEPT, {"deleted": batch.deleted, "kept_back": _written(batch.kept_back)})
+        result.add(batch)
         if progress is not None:
-            progress(len(sizes) - len(waiting) + min(begin + BATCH, len(waiting)), len(sizes))
-        if done.is_cancelled:
+            progress(len(sizes) - len(waiting) + min(start + BATCH, len(waiting)), len(sizes))
+        if batch.is_cancelled:
             break
-    if has_begun or not swept.is_cancelled:
-        left = _history(table, look, look())
-        swept.problems += [codes.AFTER_SWEEP(problem=each) for each in _broken(table, left, sizes)]
-        _clean_directories(table, swept.deleted, left.heads)
+    if has_begun or not result.is_cancelled:
+        remaining = _history(table, read_heads, read_heads())
+        result.problems += [codes.AFTER_SWEEP(problem=each) for each in _broken(table, remaining, sizes)]
+        _clean_directories(table, result.deleted, remaining.heads)
     # What the store refuses once it may allow a resumed run. What it refuses again is reported and left to be found as
     # orphans: an open run would block the table for ever.
-    outcome = "cancelled" if swept.is_cancelled else "incomplete" if swept.problems and work.is_first else "done"
+    outcome = "cancelled" if result.is_cancelled else "incomplete" if result.problems and work.is_first else "done"
     receipt = Receipt(
         run=work.run,
         table=table.location,
         plan_fingerprint=work.fingerprint,
         outcome=outcome,
         created=tuple(created),
-        deleted=tuple(swept.deleted),
-        freed_bytes=sum(sizes.get(path, 0) for path in swept.deleted),
+        deleted=tuple(result.deleted),
+        freed_bytes=sum(sizes.get(path, 0) for path in result.deleted),
         planned_files=len(sizes),
         planned_bytes=sum(sizes.values()),
-        kept_back=tuple(swept.kept_back),
-        problems=tuple(swept.problems),
+        kept_back=tuple(result.kept_back),
+        problems=tuple(result.problems),
         journal_head="",
-        keeps_versions=bool(swept.deleted) and table.store.keeps_versions() is True,
+        keeps_versions=bool(result.deleted) and table.store.keeps_versions() is True,
     )
-    what = {"done": journals.DONE, "cancelled": journals.CANCELLED}.get(outcome, journals.FAILED)
+    event = {"done": journals.DONE, "cancelled": journals.CANCELLED}.get(outcome, journals.FAILED)
     detail = {
         **receipt.written(),
         "deleted": len(receipt.deleted),
-        "problem": next(iter(sentences(swept.problems)), None),
+        "problem": next(iter(sentences(result.problems)), None),
     }
-    return dataclasses.replace(receipt, journal_head=journal.add(work.run, what, detail))
+    return dataclasses.replace(receipt, journal_head=journal.add(work.run, event, detail))
 
 
 def _written(kept_back: Iterable[tuple[str, Reason]]) -> list[tuple[str, str]]:
@@ -175,13 +185,13 @@ def _written(kept_back: Iterable[tuple[str, Reason]]) -> list[tuple[str, str]]:
 
 
 @dataclass
-class _Swept:
+class _Deletions:
     deleted: list[str] = dataclasses.field(default_factory=list)
     kept_back: list[tuple[str, Reason]] = dataclasses.field(default_factory=list)
     problems: list[Reason] = dataclasses.field(default_factory=list)
     is_cancelled: bool = False
 
-    def add(self, other: _Swept) -> None:
+    def add(self, other: _Deletions) -> None:
         self.deleted += other.deleted
         self.kept_back += other.kept_back
         self.problems += other.problems
@@ -191,63 +201,63 @@ class _Swept:
 def _delete(
     table: Table,
     paths: Sequence[str],
-    why_not: Callable[[str], Reason | None],
-    gone_before: Collection[str],
+    reason_to_keep: Callable[[str], Reason | None],
+    deleted_by_others: Collection[str],
     cancelled: Callable[[], bool],
-    swept: _Swept,
-    was_swept: bool,
+    result: _Deletions,
+    may_have_deleted: bool,
 ) -> None:
     """Delete one batch: by one request where the store can, and the rest several files in parallel.
 
-    Every path ends up in `swept`, whatever interrupts the batch. Some stores say of a file that does not exist that
-    they deleted it: those of `gone_before` were not listed before, and others deleted them.
+    Every path ends up in `result`, whatever interrupts the batch. Some stores say of a file that does not exist that
+    they deleted it: those of `deleted_by_others` were not listed before.
     """
     stop, store = threading.Event(), table.store
-    judged = [(path, why_not(path)) for path in paths]
-    swept.kept_back += [(path, reason) for path, reason in judged if reason is not None]
-    waiting = [path for path, reason in judged if reason is None]
+    reasons = [(path, reason_to_keep(path)) for path in paths]
+    result.kept_back += [(path, reason) for path, reason in reasons if reason is not None]
+    waiting = [path for path, reason in reasons if reason is None]
 
-    def one(path: str) -> None:
+    def delete_one(path: str) -> None:
         if stop.is_set() or cancelled():
-            swept.is_cancelled = True
+            result.is_cancelled = True
         else:
             try:
                 # A client that repeats a request whose answer was lost hears that there is no such file.
-                is_gone = store.delete(path)
-                if not is_gone and (was_swept or not store.is_local):
-                    is_gone = store.size(path) is None
-                    if not is_gone:
+                is_deleted = store.delete(path)
+                if not is_deleted and (may_have_deleted or not store.is_local):
+                    is_deleted = store.size(path) is None
+                    if not is_deleted:
                         raise Corrupt("The store found no such file to delete, but it is there.", remedy="Try again.")
-                if is_gone and path not in gone_before:
-                    swept.deleted.append(path)
+                if is_deleted and path not in deleted_by_others:
+                    result.deleted.append(path)
                 else:
-                    swept.kept_back.append((path, codes.GONE_ALREADY()))
+                    result.kept_back.append((path, codes.GONE_ALREADY()))
             except SnapscopeError as error:
-                swept.kept_back.append((path, codes.NOT_DELETED(error=str(error))))
-                swept.problems.append(codes.FILE_NOT_DELETED(path=path, error=str(error)))
+                result.kept_back.append((path, codes.NOT_DELETED(error=str(error))))
+                result.problems.append(codes.FILE_NOT_DELETED(path=path, error=str(error)))
 
     if not cancelled():
-        together = store.delete_together(dict.fromkeys(waiting))
-        swept.deleted += together.difference(gone_before)
-        swept.kept_back += [(path, codes.GONE_ALREADY()) for path in together.intersection(gone_before)]
-        waiting = [path for path in waiting if path not in together]
+        deleted_together = store.delete_together(dict.fromkeys(waiting))
+        result.deleted += deleted_together.difference(deleted_by_others)
+        result.kept_back += [(path, codes.GONE_ALREADY()) for path in deleted_together.intersection(deleted_by_others)]
+        waiting = [path for path in waiting if path not in deleted_together]
     with ThreadPoolExecutor(DELETERS if store.is_local else REMOTE_DELETERS) as pool:
         try:
-            for _ in pool.map(one, waiting):
+            for _ in pool.map(delete_one, waiting):
                 pass
         except BaseException:
             stop.set()
             raise
-    swept.deleted.sort()
-    swept.kept_back.sort(key=lambda each: each[0])
-    swept.problems.sort(key=lambda each: str(each.values["path"]))
-    doubts = dict.fromkeys(why for _, why in swept.kept_back if why.code in codes.DOUBTS)
-    swept.problems += [codes.SOME_KEPT(why=why) for why in doubts]
+    result.deleted.sort()
+    result.kept_back.sort(key=lambda each: each[0])
+    result.problems.sort(key=lambda each: str(each.values["path"]))
+    doubts = dict.fromkeys(why for _, why in result.kept_back if why.code in codes.DOUBTS)
+    result.problems += [codes.SOME_KEPT(why=why) for why in doubts]
 
 
-def _clean_directories(table: Table, deleted: Sequence[str], left: Heads) -> None:
+def _clean_directories(table: Table, deleted: Sequence[str], remaining: Heads) -> None:
     """Remove directories that became empty, where the table's options ask for it."""
-    for directory in table.format.may_be_empty(left, deleted):
+    for directory in table.format.may_be_empty(remaining, deleted):
         while directory and table.store.remove_empty_dir(directory):
             directory = directory.rpartition("/")[0]
 
@@ -276,33 +286,33 @@ def _broken(table: Table, history: HistorySummary, planned: Collection[str]) -> 
     ]
 
 
-def _history(table: Table, look: Callable[[], Heads], heads: Heads) -> HistorySummary:
+def _history(table: Table, read_heads: Callable[[], Heads], heads: Heads) -> HistorySummary:
     """The holders by these references, or by newer ones if a reference expired while its files were being read."""
     for _ in range(ATTEMPTS):
         history = table.summary(heads)
         if table.newer(history) is None:
             return history
-        heads = look()
+        heads = read_heads()
     raise Conflict(
         "Other writers kept deleting snapshots while they were being read.",
         remedy="Retry when fewer writers are active.",
     )
 
 
-def _unjudged(path: str) -> Reason | None:
+def _not_read_yet(path: str) -> Reason | None:
     raise AssertionError(f"{path} was not judged")
 
 
-def _judged(
-    table: Table, look: Callable[[], Heads], heads: Heads, waiting: Sequence[str], work: Work
+def _current_reasons(
+    table: Table, read_heads: Callable[[], Heads], heads: Heads, waiting: Sequence[str], work: Work
 ) -> tuple[Callable[[str], Reason | None], frozenset[str], Heads]:
-    """As `_reasons_to_stay`, and the references by which it is so. While a large history is read, others may create a
+    """As `_reasons_to_keep`, and the references by which it is so. While a large history is read, others may create a
     reference to what it let go: then it is read again."""
     for _ in range(ATTEMPTS):
-        why_not, gone = _reasons_to_stay(table, look, heads, waiting, work)
-        now = look()
+        reason_to_keep, deleted_by_others = _reasons_to_keep(table, read_heads, heads, waiting, work)
+        now = read_heads()
         if not table.format.adds_holders(heads, now):
-            return why_not, gone, heads
+            return reason_to_keep, deleted_by_others, heads
         heads = now
     raise Conflict(
         "Others kept creating references to older snapshots while the table was read.",
@@ -310,16 +320,16 @@ def _judged(
     )
 
 
-def _reasons_to_stay(
-    table: Table, look: Callable[[], Heads], heads: Heads, waiting: Sequence[str], work: Work
+def _reasons_to_keep(
+    table: Table, read_heads: Callable[[], Heads], heads: Heads, waiting: Sequence[str], work: Work
 ) -> tuple[Callable[[str], Reason | None], frozenset[str]]:
-    """A function that says, per path, why the file stays after all; and the files that others have deleted already.
+    """A function that returns, per path, why a file is kept after all; and the files that others have deleted.
 
     A resumed run may have deleted them itself, without having recorded it, so it takes none for deleted by others.
 
     Raises `Corrupt` unless every remaining version was read in full and its metadata is consistent.
     """
-    history = _history(table, look, heads)
+    history = _history(table, read_heads, heads)
     unknown_references.refuse_unknown_schema(history)
     if history.incomplete:
         raise Corrupt(
@@ -328,25 +338,25 @@ def _reasons_to_stay(
             path=history.problems[0].path,
             remedy=("Restore it, or use the table's own engine to remove what refers to it; then resume this run."),
         )
-    left = frozenset(waiting)
-    examined = table.examine(history, {path: kind for path, kind, _ in work.frees if path in left})
+    paths = frozenset(waiting)
+    examined = table.examine(history, {path: kind for path, kind, _ in work.frees if path in paths})
     refuse_contradictions(history, examined, {holder.point for holder in history.holders if holder.exists})
-    held = history.named_like_held(left) if work.are_orphans else history.held_among(left).keys()
-    fenced = outside_roots.fence(work.allowed)
+    held_paths = history.named_like_held(paths) if work.are_orphans else history.held_among(paths).keys()
+    reason_outside = outside_roots.fence(work.allowed)
 
-    def why_not(path: str) -> Reason | None:
-        if path in held:
+    def reason_to_keep(path: str) -> Reason | None:
+        if path in held_paths:
             return codes.HELD_SINCE()
-        return examined.doubt(path) or (fenced(path) if urls.is_url(path) else None)
+        return examined.doubt(path) or (reason_outside(path) if urls.is_url(path) else None)
 
-    return why_not, examined.gone if work.is_first else frozenset()
+    return reason_to_keep, examined.gone if work.is_first else frozenset()
 
 
-def refuse_contradictions(history: HistorySummary, examined: Examined, stays: Collection[str]) -> None:
-    """Raise `Corrupt` if the metadata of a version that stays contradicts itself, or is of a newer engine."""
+def refuse_contradictions(history: HistorySummary, examined: Examined, kept: Collection[str]) -> None:
+    """Raise `Corrupt` if the metadata of a version that is kept contradicts itself, or is of a newer engine."""
     for position, problem in examined.problems.items():
         point = history.holders[position].point
-        if point in stays and problem.code == Fault.UNSUPPORTED:
+        if point in kept and problem.code == Fault.UNSUPPORTED:
             raise Corrupt(
                 "{point} is kept, but it cannot be read in full, so the files it still needs cannot be determined: "
                 "{problem}",
@@ -354,7 +364,7 @@ def refuse_contradictions(history: HistorySummary, examined: Examined, stays: Co
                 problem=problem.sentence(),
                 path=problem.path,
             )
-        if point in stays:
+        if point in kept:
             raise Corrupt(
                 "{point} is kept, but its metadata contradicts itself, so the files it needs cannot be "
                 "determined: {problem} No file was deleted.",

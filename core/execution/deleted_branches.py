@@ -26,21 +26,21 @@ def is_over(references: References, hint: RaiseHint) -> bool:
 def delete_left(references: References, hidden: Sequence[Effect]) -> None:
     """Delete what is there of these references one after another: others have created it again."""
     deletions = [each for each in hidden if isinstance(each, DeleteIfEqual)]
-    for begin in range(0, len(deletions), BATCH):
-        batch = deletions[begin : begin + BATCH]
-        found = expired_references.found_in(references, batch)
+    for start in range(0, len(deletions), BATCH):
+        batch = deletions[start : start + BATCH]
+        contents = expired_references.found_in(references, batch)
         for each in batch:
-            if references.may_delete(each, found[each.path]):
+            if references.may_delete(each, contents[each.path]):
                 references.delete(each)
 
 
-def restore_first(references: References, left: Sequence[tuple[OfReference, bytes | None]]) -> list[str]:
+def restore_first(references: References, undoable: Sequence[tuple[OfReference, bytes | None]]) -> list[str]:
     """Write back what the snapshots of a branch need; return the paths. Its tags come after the snapshots."""
     hints = [each for each in references.effects if isinstance(each, RaiseHint) and _deletes_first(references, each)]
     branches = tuple(f"{each.path.rpartition('/')[0].rpartition('/')[0]}/" for each in hints)
     first = [
         (each, now)
-        for each, now in left
+        for each, now in undoable
         if isinstance(each, DeleteIfEqual)
         and now is None
         and each.path.startswith(branches)
@@ -58,10 +58,10 @@ def clear_temporary(references: References) -> None:
         directory, _, name = each.path.rpartition("/")
         if before(each) is None and directory.startswith(f"{layout.BRANCH}/"):
             names.setdefault(directory, []).append(f".{name}.")
-    for directory, own in names.items():
-        found = [entry.name for entry in references.store.ls_if_there(directory)]
-        if all(each.startswith(tuple(own)) and each.endswith(".tmp") for each in found):
-            for name in found:
+    for directory, prefixes in names.items():
+        entry_names = [entry.name for entry in references.store.ls_if_there(directory)]
+        if all(each.startswith(tuple(prefixes)) and each.endswith(".tmp") for each in entry_names):
+            for name in entry_names:
                 references.store.delete(f"{directory}/{name}")
 
 

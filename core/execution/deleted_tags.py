@@ -45,13 +45,15 @@ def is_unordered(effect: Effect, known: Marks) -> bool:
 def delete(references: References, tags: Sequence[DeleteIfEqual]) -> None:
     """Delete these tags in batches, in any order within one, each if it has the planned bytes."""
     waiting = [each for each in tags if each.path not in references.spares]
-    for begin in range(0, len(waiting), BATCH):
-        expired_references.delete_batch(references, waiting[begin : begin + BATCH])
+    for start in range(0, len(waiting), BATCH):
+        expired_references.delete_batch(references, waiting[start : start + BATCH])
 
 
-def restore(references: References, left: Sequence[tuple[OfReference, bytes | None]], known: Marks) -> list[str]:
+def restore(references: References, undoable: Sequence[tuple[OfReference, bytes | None]], known: Marks) -> list[str]:
     """Write back the deleted tags among what an undo has to restore, many at a time; return their paths."""
-    tags = [each for each, now in left if isinstance(each, DeleteIfEqual) and now is None and is_unordered(each, known)]
+    tags = [
+        each for each, now in undoable if isinstance(each, DeleteIfEqual) and now is None and is_unordered(each, known)
+    ]
     expired_references.each_of(references.store, lambda each: references.store.create(each.path, each.content), tags)
     return [each.path for each in tags]
 

@@ -1,10 +1,10 @@
 """Delete the snapshots or changelogs of an expiry or of a branch, many at a time. See docs/adr/0047.
 
 Invariant: engines never read a range of snapshots with a gap. Before any snapshot is deleted, the EARLIEST hint names
-the oldest one that stays and LATEST none that goes, and before each batch both are checked again. Where EARLIEST is
-lost nevertheless, the snapshot of a tag is deleted only after all older ones: an engine that deletes a tag across a gap
-deletes files of every version. With a whole branch, the newest one is hinted at, deleted after all others, and restored
-before them.
+the oldest one that is kept and LATEST none that expires, and before each batch both are checked again. Where EARLIEST
+is lost nevertheless, the snapshot of a tag is deleted only after all older ones: an engine that deletes a tag across a
+gap deletes files of every version. With a whole branch, the newest one is hinted at, deleted after all others, and
+restored before them.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from core.storage.store import Store
 def grouped(effects: Sequence[Effect], is_unordered: Callable[[Effect], bool]) -> Iterator[tuple[Effect, ...]]:
     """Yield each effect alone, but a raised hint together with the deletions of the snapshots that it hides, and
     together what is unordered."""
-    at = 0
-    while at < len(effects):
-        first, end = effects[at], at + 1
+    start = 0
+    while start < len(effects):
+        first, end = effects[start], start + 1
         if isinstance(first, RaiseHint):
             while end < len(effects) and is_hidden(effects[end], first):
                 end += 1
         elif is_unordered(first):
             while end < len(effects) and is_unordered(effects[end]):
                 end += 1
-        yield tuple(effects[at:end])
-        at = end
+        yield tuple(effects[start:end])
+        start = end
 
 
 def is_hidden(effect: Effect, hint: RaiseHint) -> TypeGuard[DeleteIfEqual]:
@@ -55,67 +55,67 @@ def delete(references: References, hint: RaiseHint, expired: Sequence[Effect]) -
     deletions = [each for each in expired if isinstance(each, DeleteIfEqual) and each.path not in references.spares]
     if not deletions:
         return
-    going, said = {each.path for each in deletions}, b""
+    deleted_paths, hinted = {each.path for each in deletions}, b""
     for batch in _batches(deletions, _tagged(references.store, hint)):
-        said = _raised(references.store, hint, going, said)
-        _correct_latest(references.store, hint, int(said), going)
+        hinted = _raised(references.store, hint, deleted_paths, hinted)
+        _correct_latest(references.store, hint, int(hinted), deleted_paths)
         delete_batch(references, batch)
 
 
-def restore(references: References, left: Sequence[tuple[OfReference, bytes | None]]) -> list[str]:
+def restore(references: References, undoable: Sequence[tuple[OfReference, bytes | None]]) -> list[str]:
     """Write back the snapshots among what an undo has to restore, newest batch first; return their paths.
 
     They stay hidden until the undo repairs the hint. A tag's snapshot ends a batch: all older ones come after it."""
     restored: list[str] = []
     for hint in reversed([each for each in references.effects if isinstance(each, RaiseHint)]):
-        deletions = [each for each, now in left if is_hidden(each, hint) and now is None]
-        going = {each.path for each in references.effects if is_hidden(each, hint)}
+        deletions = [each for each, now in undoable if is_hidden(each, hint) and now is None]
+        deleted_paths = {each.path for each in references.effects if is_hidden(each, hint)}
         batches = _batches(deletions[::-1], _tagged(references.store, hint)) if deletions else ()
-        said = b""
+        hinted = b""
         for batch in reversed(list(batches)):
-            said = _raised(references.store, hint, going, said)
+            hinted = _raised(references.store, hint, deleted_paths, hinted)
             each_of(references.store, lambda each: references.store.create(each.path, each.content), batch[::-1])
         restored += [each.path for each in deletions]
     return restored
 
 
-def _raised(store: Store, hint: RaiseHint, going: Collection[str], said: bytes) -> bytes:
-    """Have the hint name the oldest snapshot that stays, and return what it says.
+def _raised(store: Store, hint: RaiseHint, deleted_paths: Collection[str], hinted: bytes) -> bytes:
+    """Have the hint name the oldest snapshot that is kept, and return its content.
 
-    Raises `Conflict` if none stays: someone has rolled back to one that expires."""
-    found = store.read_many([hint.path, hint.first], DOCUMENT)
-    now, first = found[hint.path], found[hint.first]
-    if said and now == said and not isinstance(first, SnapscopeError):
-        return said
+    Raises `Conflict` if none is kept: someone has rolled back to one that expires."""
+    contents = store.read_many([hint.path, hint.first], DOCUMENT)
+    now, first = contents[hint.path], contents[hint.first]
+    if hinted and now == hinted and not isinstance(first, SnapscopeError):
+        return hinted
     directory = hint.path.rpartition("/")[0]
-    there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.difference(going)
+    kept_paths = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.difference(deleted_paths)
     if not isinstance(first, NotFound):
-        there.add(hint.first)  # a listing may be stale, and what cannot be read exists
+        kept_paths.add(hint.first)  # a listing may be stale, and what cannot be read exists
     prefix = f"{directory}/{directory.rpartition('/')[2]}-"
-    numbers = [each.removeprefix(prefix) for each in there if each.startswith(prefix)]
-    stays = [int(each) for each in numbers if each.isdecimal()]
-    if not stays:
+    numbers = [each.removeprefix(prefix) for each in kept_paths if each.startswith(prefix)]
+    kept_ids = [int(each) for each in numbers if each.isdecimal()]
+    if not kept_ids:
         raise Conflict(
             message("{path} no longer exists, and nothing newer does; nothing more was deleted.", path=hint.first),
             path=hint.first,
             remedy="Make a new plan.",
             code=ErrorCode.PLAN_OUTDATED,
         )
-    least = str(min(stays)).encode()
-    if now != least:
-        store.put(hint.path, least)
-    return least
+    oldest = str(min(kept_ids)).encode()
+    if now != oldest:
+        store.put(hint.path, oldest)
+    return oldest
 
 
-def _correct_latest(store: Store, hint: RaiseHint, first: int, going: Collection[str]) -> None:
-    """Have LATEST name the newest snapshot if it names one that goes or is gone, as after commits that could not write
-    it. Engines trust it once the next id is missing, and then fail or see an empty table."""
+def _correct_latest(store: Store, hint: RaiseHint, first: int, deleted_paths: Collection[str]) -> None:
+    """Have LATEST name the newest snapshot if it names one that expires or no longer exists, as after commits that
+    could not write it. Engines trust it once the next id is missing, and then fail or see an empty table."""
     directory = hint.path.rpartition("/")[0]
     path = f"{directory}/{layout.LATEST}"
-    said = presence.read_or_none(store, path)
-    named = None if said is None else hints.number(said)
-    if named is not None and int(named) < first:
-        publish.repair_hint(store, path, [f"{directory}/{directory.rpartition('/')[2]}-{first}"], [*going])
+    content = presence.read_or_none(store, path)
+    latest = None if content is None else hints.number(content)
+    if latest is not None and int(latest) < first:
+        publish.repair_hint(store, path, [f"{directory}/{directory.rpartition('/')[2]}-{first}"], [*deleted_paths])
 
 
 def _tagged(store: Store, hint: RaiseHint) -> set[int] | None:
@@ -160,12 +160,13 @@ def _together(references: References, batch: Sequence[DeleteIfEqual]) -> None:
     """Read a batch, and delete by one request what has the planned bytes."""
     found = found_in(references, batch)
     ready = [each for each in batch if references.may_delete(each, found[each.path])]
-    done = references.store.delete_together({each.path: found[each.path] for each in ready})
-    references.deleted += [each.path for each in ready if each.path in done]
-    left = [each for each in ready if each.path not in done]
-    _one_by_one(references, left)
-    untold = {each.path for each in left}.difference(references.deleted)  # deleted at once, and the answer was lost
-    references.deleted += [path for path in sorted(untold) if read_or_none(references.table, path) is None]
+    deleted = references.store.delete_together({each.path: found[each.path] for each in ready})
+    references.deleted += [each.path for each in ready if each.path in deleted]
+    remaining = [each for each in ready if each.path not in deleted]
+    _one_by_one(references, remaining)
+    # These were deleted at once, and the answer was lost.
+    unanswered = {each.path for each in remaining}.difference(references.deleted)
+    references.deleted += [path for path in sorted(unanswered) if read_or_none(references.table, path) is None]
 
 
 def found_in(references: References, batch: Sequence[DeleteIfEqual]) -> dict[str, bytes | None]:

@@ -26,7 +26,7 @@ from core.execution import (
 from core.execution import journal as journals
 from core.execution.delete_files import Receipt, Work
 from core.execution.journal import Journal
-from core.execution.journal_watch import going_on
+from core.execution.journal_watch import how_to_end
 from core.execution.reference_effects import Lost, References
 from core.execution.snapshot_commit import Commit
 from core.execution.stable_read import read_stable_references
@@ -59,7 +59,7 @@ _REFERENCES = {ObjectKind.SNAPSHOT, ObjectKind.TAG, ObjectKind.CHANGELOG_JSON, O
 
 
 @dataclass(frozen=True)
-class Manner:
+class RunOptions:
     """How to run a plan: see `core.execution.apply.apply`."""
 
     settle_s: float = 0.0
@@ -97,7 +97,7 @@ class Task:
     keeps_files: bool = False  # it cannot be told which files are needed
     has_begun: bool = False  # this attempt may have changed something
 
-    def carry_out(self, how: Manner) -> Receipt:
+    def carry_out(self, options: RunOptions) -> Receipt:
         """Run everything from the first effect to the receipt."""
         references = self._references()
         try:
@@ -105,8 +105,8 @@ class Task:
             self.has_begun = True
             self._change(references)
         except BaseException as error:
-            is_nothing = self._is_untouched or (self.is_first and self._is_nothing(references, error))
-            self._failed(error, is_nothing=is_nothing)
+            has_changed_nothing = self._is_untouched or (self.is_first and self._has_changed_nothing(references, error))
+            self._failed(error, has_changed_nothing=has_changed_nothing)
             raise
         deleted = [path for path in references.deleted if path not in self.earlier]
         created = [*references.created, *self.created]
@@ -115,39 +115,39 @@ class Task:
                 return self._ended(created, deleted)
             self.journal.add(self.run, journals.REMOVED, {"deleted": deleted, "created": created})
             if any(isinstance(each, Wait) for each in self.effects):
-                grace_period.wait(how.settle_s, how.cancelled, how.waits)
-            problems = self._not_as_made()
+                grace_period.wait(options.settle_s, options.cancelled, options.waits)
+            problems = self._all_problems()
             work = Work(self.run, self.fingerprint, self.removes, self.frees, self.is_first, self.allowed, problems,
                         self.is_swept, isinstance(self.change, CleanOrphans))  # fmt: skip
-            gone = [*self.earlier, *deleted]
-            begins = functools.partial(self._refuse_taken_over, message("No further file was deleted."))
+            already_deleted = [*self.earlier, *deleted]
+            refuse = functools.partial(self._refuse_taken_over, message("No further file was deleted."))
             return delete_files.sweep(
-                self.table, work, self.journal, created, gone, how.progress, how.cancelled, begins
+                self.table, work, self.journal, created, already_deleted, options.progress, options.cancelled, refuse
             )
         except BaseException as error:
-            is_nothing = self._is_untouched and isinstance(error, taken_over.TakenOver)
-            self._failed(error, is_nothing=is_nothing)
+            has_changed_nothing = self._is_untouched and isinstance(error, taken_over.TakenOver)
+            self._failed(error, has_changed_nothing=has_changed_nothing)
             raise
 
-    def undo(self, begins: Callable[[Sequence[str]], None]) -> list[str]:
+    def undo(self, on_start: Callable[[Sequence[str]], None]) -> list[str]:
         """Undo all effects, from the last to the first; return the references that changed.
 
-        Once it is known that this is possible, before anything changes, `begins` is called with the references that
+        Once it is known that this is possible, before anything changes, `on_start` is called with the references that
         change; with none for those that change together."""
         if self._swaps() and not self.was_sent:
             return []  # what others have committed since may look the same
         for swap in self._swaps():
-            return metadata_swap.take_back(self.table, swap, self._refuse_swept, lambda: begins(()))
+            return metadata_swap.take_back(self.table, swap, self._refuse_swept, lambda: on_start(()))
         references = References(self.table, self.run, self.effects, is_first=True)
-        left = self._to_undo(references)
+        remaining = self._to_undo(references)
         self._refuse_taken_over(message("Nothing was undone."))
-        begins([each.path for each, _ in left])
+        on_start([each.path for each, _ in remaining])
         deleted_branches.clear_temporary(references)
-        restored = deleted_branches.restore_first(references, left)
-        restored += expired_references.restore(references, left)
-        rest = [each for each in left if each[0].path not in restored]
-        tags = deleted_tags.restore(references, rest, self.marks)
-        return [*restored, *tags, *references.undo([each for each in rest if each[0].path not in tags])]
+        restored = deleted_branches.restore_first(references, remaining)
+        restored += expired_references.restore(references, remaining)
+        without_snapshots = [each for each in remaining if each[0].path not in restored]
+        tags = deleted_tags.restore(references, without_snapshots, self.marks)
+        return [*restored, *tags, *references.undo([each for each in without_snapshots if each[0].path not in tags])]
 
     def has_restored(self, paths: Collection[str] | None) -> bool:
         """Whether any of these references, or of all if None, is as before the run. True if that is unknown."""
@@ -163,13 +163,13 @@ class Task:
         longer possible."""
         for commit in self._commits():
             commit.refuse_landed()
-        left = references.to_undo()
-        if any(isinstance(each, PutIfAbsent) and each.is_alone and each.path in self.of_others for each, _ in left):
+        undoable = references.to_undo()
+        if any(isinstance(each, PutIfAbsent) and each.is_alone and each.path in self.of_others for each, _ in undoable):
             return []
-        restored = {each.path: content for each, _ in left if (content := before(each)) is not None}
+        restored = {each.path: content for each, _ in undoable if (content := before(each)) is not None}
         files = [path for path, kind, _ in self.frees if kind not in _REFERENCES]
         replanned.refuse_lost(self.table, self.run, restored, files)
-        return left
+        return undoable
 
     def can_undo(self) -> bool:
         """Whether the run can be undone now; True if that is unknown."""
@@ -264,8 +264,8 @@ class Task:
                 references.undo(self._to_undo(references))
             elif own:
                 references.undo([each for each in references.to_undo() if each[0].path in own])
-        except SnapscopeError as left:
-            error.add_note(f"{left}")
+        except SnapscopeError as failure:
+            error.add_note(f"{failure}")
 
     def _commits_now(self) -> None:
         self.journal.add(self.run, journals.SENT, {})
@@ -302,7 +302,7 @@ class Task:
             raise
 
     def _again(self, heads: Heads) -> replanned.Removes:
-        return replanned.lets_go(self.table, self.change, self.now_ms, self.table.summary(heads, self.change))
+        return replanned.removes_now(self.table, self.change, self.now_ms, self.table.summary(heads, self.change))
 
     def _references(self) -> References:
         references = References(self.table, self.run, self.effects, self.is_first, self.on_spark)
@@ -340,41 +340,41 @@ class Task:
 
     # ends -----------------------------------------------------------------------------------------------------------
 
-    def _failed(self, error: BaseException, *, is_nothing: bool) -> None:
+    def _failed(self, error: BaseException, *, has_changed_nothing: bool) -> None:
         """Record the end of a failed attempt. If the run stays open, the error also says how to end it."""
-        self.journal.failed(self.run, journals.UNDONE if is_nothing else journals.FAILED, error)
+        self.journal.failed(self.run, journals.UNDONE if has_changed_nothing else journals.FAILED, error)
         if isinstance(error, SnapscopeError) and self.run not in str(error):
             with contextlib.suppress(SnapscopeError):  # the journal is lost, which the error says
-                found = self.journal.run(self.run)
-                if found.is_open:
-                    left = going_on(self.run, on_spark=self.on_spark, can_undo=found.can_undo)
-                    error.remedy = both(error.remedy, left) if error.remedy else left
+                run = self.journal.run(self.run)
+                if run.is_open:
+                    advice = how_to_end(self.run, on_spark=self.on_spark, can_undo=run.can_undo)
+                    error.remedy = both(error.remedy, advice) if error.remedy else advice
 
     def _ended(self, created: Collection[str], deleted: Collection[str]) -> Receipt:
         """End a run that frees no files, or may free none."""
-        left = self.frees if self.keeps_files else ()
-        planned = len(left or deleted), sum(size for _, _, size in left)
+        kept_files = self.frees if self.keeps_files else ()
+        planned = len(kept_files or deleted), sum(size for _, _, size in kept_files)
         receipt = Receipt(self.run, self.table.location, self.fingerprint, "done", tuple(created), tuple(deleted),
-                          0, *planned, (), self._not_as_made(), "")  # fmt: skip
+                          0, *planned, (), self._all_problems(), "")  # fmt: skip
         head = self.journal.add(self.run, journals.DONE, receipt.written())
         return dataclasses.replace(receipt, journal_head=head)
 
-    def _not_as_made(self) -> tuple[Reason, ...]:
+    def _all_problems(self) -> tuple[Reason, ...]:
         """Return what a resumed run could not do, and which references that it was to write have other contents."""
-        wanted = dict[str, bytes]()
+        contents = dict[str, bytes]()
         for effect in self.effects if not self.is_first else ():
             match effect:
                 case SwapMetadata():
-                    wanted |= dict(effect.sets)
+                    contents |= dict(effect.sets)
                 case PutIfAbsent() if effect.is_alone:
-                    wanted[effect.path] = effect.content
+                    contents[effect.path] = effect.content
                 case ReplaceIfEqual() if effect.is_alone:
-                    wanted[effect.path] = effect.after
-        found = self.table.heads().references if wanted else {}
-        others = (codes.NOT_AS_MADE(path=path) for path, content in wanted.items() if found.get(path) != content)
-        return (*self.problems, *others)
+                    contents[effect.path] = effect.after
+        references = self.table.heads().references if contents else {}
+        differing = [path for path, content in contents.items() if references.get(path) != content]
+        return (*self.problems, *(codes.NOT_AS_MADE(path=path) for path in differing))
 
-    def _is_nothing(self, references: References, error: BaseException) -> bool:
+    def _has_changed_nothing(self, references: References, error: BaseException) -> bool:
         """Whether the table is as it was before the run; False if that is unknown."""
         if isinstance(error, Unknown):
             return False

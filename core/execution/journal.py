@@ -123,7 +123,7 @@ class Journal:
             raise self._unusable(error) from error
 
     @contextmanager
-    def _going_on(self, run: str) -> Iterator[sqlite3.Connection]:
+    def _open_checked(self, run: str) -> Iterator[sqlite3.Connection]:
         """Open the journal of a run in progress: never create it, and require the same file before and after."""
         try:
             self._watch.refuse_another(run)
@@ -198,21 +198,21 @@ class Journal:
 
     def add(self, run: str, what: str, detail: Mapping[str, Any]) -> str:
         """Append an event, with who caused it, and return the new head hash. Raises `Corrupt` as `check` does."""
-        with self._going_on(run) as connection:
+        with self._open_checked(run) as connection:
             return append(connection, run, _now_ms(), what, {**detail, "who": _who()})
 
     def failed(self, run: str, what: str, error: BaseException) -> None:
         """Append that a run failed or was undone. If even that fails, add a note to the error."""
-        said = str(error) if isinstance(error, SnapscopeError) else masked(f"{type(error).__name__}: {error}")
+        problem = str(error) if isinstance(error, SnapscopeError) else masked(f"{type(error).__name__}: {error}")
         try:
-            self.add(run, what, {"problem": said})
-        except SnapscopeError as lost:
-            if str(lost) != said:
-                error.add_note(str(lost))
+            self.add(run, what, {"problem": problem})
+        except SnapscopeError as failure:
+            if str(failure) != problem:
+                error.add_note(str(failure))
 
     def check(self, run: str) -> None:
         """Raise `Corrupt` if this is no longer the file in which the run was started, or if entries are missing."""
-        with self._going_on(run):
+        with self._open_checked(run):
             pass
 
     # reading --------------------------------------------------------------------------------------------------------

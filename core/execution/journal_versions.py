@@ -78,8 +78,8 @@ def effects_of(run: Run, removes: Removes, frees: Frees) -> tuple[Effect, ...]:
     if "tag" in run.plan:
         return _tag(run.plan["tag"], frees)
     points = ((point, keep) for point, keep, _ in run.plan["points"])
-    gone = paimon.deleted(run.change, removes, run.plan["leaves"], points)
-    return ended(gone, len(frees), _total(frees), waits=bool(removes))
+    deletions = paimon.deleted(run.change, removes, run.plan["leaves"], points)
+    return ended(deletions, len(frees), _total(frees), waits=bool(removes))
 
 
 def _read(run: Run, removes: Removes) -> tuple[Effect, ...]:

@@ -38,7 +38,7 @@ def undoing(run: str, *, on_spark: bool) -> str:
     return f"snapscope undo {run}{' --on-spark' if on_spark else ''}"
 
 
-def going_on(run: str, *, on_spark: bool, can_undo: bool) -> Message:
+def how_to_end(run: str, *, on_spark: bool, can_undo: bool) -> Message:
     """Say that a run is unfinished, and how to end it."""
     resume = resuming(run, on_spark=on_spark)
     if can_undo:

@@ -21,36 +21,38 @@ ATTEMPTS = 10
 Judge = Callable[[Heads], SwapMetadata]
 
 
-def make(table: Table, swap: SwapMetadata, confirm: Callable[[Heads], None], begins: Callable[[], None]) -> list[str]:
+def make(
+    table: Table, swap: SwapMetadata, confirm: Callable[[Heads], None], before_commit: Callable[[], None]
+) -> list[str]:
     """Commit the swap of a plan that was just confirmed; return the paths written.
 
-    `confirm` raises if newer references no longer allow it; `begins` is called before each commit is sent.
+    `confirm` raises if newer references no longer allow it; `before_commit` is called before each commit is sent.
     """
 
-    def judged(heads: Heads) -> SwapMetadata:
+    def confirmed_swap(heads: Heads) -> SwapMetadata:
         confirm(heads)
         return swap
 
-    return commit(table, judged, begins)
+    return commit(table, confirmed_swap, before_commit)
 
 
 def finish(
     table: Table,
     swap: SwapMetadata,
-    again: Callable[[Heads], Sequence[tuple[str, bytes]]],
-    begins: Callable[[], None],
+    plan_again: Callable[[Heads], Sequence[tuple[str, bytes]]],
+    before_commit: Callable[[], None],
     *,
     was_sent: bool,
 ) -> list[str]:
-    """Commit what is left of an interrupted swap. `again`: what the same action, planned now, deletes; `was_sent`:
+    """Commit what is left of an interrupted swap. `plan_again`: what the same action, planned now, deletes; `was_sent`:
     whether the commit may have happened."""
 
     def outstanding(heads: Heads) -> SwapMetadata:
         if was_sent and format_of(table).was_made(swap, heads):
             return SwapMetadata()
-        return _outstanding(swap, heads, again)
+        return _outstanding(swap, heads, plan_again)
 
-    return commit(table, outstanding, begins)
+    return commit(table, outstanding, before_commit)
 
 
 def settle(table: Table, swap: SwapMetadata) -> None:
@@ -60,11 +62,11 @@ def settle(table: Table, swap: SwapMetadata) -> None:
 
 
 def take_back(
-    table: Table, swap: SwapMetadata, refuse_swept: Callable[[], None], begins: Callable[[], None]
+    table: Table, swap: SwapMetadata, refuse_swept: Callable[[], None], before_commit: Callable[[], None]
 ) -> list[str]:
     """Undo a swap: restore what it deleted and delete what it created. Returns the references that changed.
 
-    `begins` is called before each commit is sent."""
+    `before_commit` is called before each commit is sent."""
     changed: list[str] = []
 
     def reverse(heads: Heads) -> SwapMetadata:
@@ -72,7 +74,7 @@ def take_back(
         changed[:] = dict((*back.sets, *back.removes))
         return back
 
-    commit(table, reverse, begins)
+    commit(table, reverse, before_commit)
     format_of(table).repair()
     return changed
 
@@ -89,19 +91,19 @@ def _reverse(table: Table, heads: Heads, swap: SwapMetadata, refuse_swept: Calla
     return back
 
 
-def commit(table: Table, judged: Judge, begins: Callable[[], None] = lambda: None) -> list[str]:
-    """Commit what `judged` returns for the current references; return the paths written, if any."""
+def commit(table: Table, make_swap: Judge, before_commit: Callable[[], None] = lambda: None) -> list[str]:
+    """Commit what `make_swap` returns for the current references; return the paths written, if any."""
     for _ in range(ATTEMPTS):
         heads = table.heads()
         try:
-            swap = judged(heads)
+            swap = make_swap(heads)
         except Corrupt:
             if table.heads().references == heads.references:
                 raise
             continue  # what others have deleted meanwhile is no damage
         if not swap.removes and not swap.sets:
             return []
-        begins()
+        before_commit()
         if (path := format_of(table).commit(heads, swap)) is not None:
             return [path]
     raise Conflict(
@@ -110,7 +112,7 @@ def commit(table: Table, judged: Judge, begins: Callable[[], None] = lambda: Non
 
 
 def _outstanding(
-    swap: SwapMetadata, heads: Heads, again: Callable[[Heads], Sequence[tuple[str, bytes]]]
+    swap: SwapMetadata, heads: Heads, plan_again: Callable[[Heads], Sequence[tuple[str, bytes]]]
 ) -> SwapMetadata:
     """The part of a swap that was not committed and is left to commit: everything still allowed. If someone else did
     part of it, the rest is left as it is."""
@@ -121,7 +123,7 @@ def _outstanding(
         raise Conflict(
             "Another writer has since created a reference that this run was to create.", remedy="Undo this run."
         )
-    allowed = dict(again(heads)) if before.keys() - dict(swap.sets).keys() else before
+    allowed = dict(plan_again(heads)) if before.keys() - dict(swap.sets).keys() else before
     removes = tuple((path, content) for path, content in swap.removes if path in allowed)
     return dataclasses.replace(swap, removes=removes)
 

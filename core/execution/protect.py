@@ -30,9 +30,9 @@ def pins(heads: Heads, point: AsOf) -> list[str]:
 
 def hold(table: Table, point: AsOf, kept_ms: int, now_ms: int) -> str:
     """Tag a version immediately for a query that is about to read it; return the tag as a POINT."""
-    asked = protection(table, point, kept_ms, now_ms, verified=False)  # the query itself reports missing files
-    apply(table, table.preview(asked, now_ms))
-    return f"tag:{asked.name}" if point.branch == MAIN else f"branch:{point.branch}/tag:{asked.name}"
+    tag = protection(table, point, kept_ms, now_ms, verified=False)  # the query itself reports missing files
+    apply(table, table.preview(tag, now_ms))
+    return f"tag:{tag.name}" if point.branch == MAIN else f"branch:{point.branch}/tag:{tag.name}"
 
 
 def _before_time(point: AsOf) -> str:

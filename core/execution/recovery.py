@@ -17,7 +17,7 @@ from core.execution import journal as journals
 from core.execution import journal_versions
 from core.execution.delete_files import Receipt
 from core.execution.grace_period import SETTLE_S, refuse_settle
-from core.execution.interpreter import Manner, Task
+from core.execution.interpreter import RunOptions, Task
 from core.execution.journal import Journal, Run
 from core.execution.journal_watch import ON_SPARK, resuming, undoing
 from core.execution.table_lock import carried_out, locked
@@ -58,12 +58,12 @@ def resume(
         allowed = tuple(found.plan.get("outside", map(urls.spelled, outside)))
         if "outside" not in found.plan:
             _refuse_unnamed(found, journal, allowed)
-        how = Manner(settle_s, progress, waits, cancelled)
+        options = RunOptions(settle_s, progress, waits, cancelled)
         task = _task(open_table(found.table), found, journal, allowed)
         with _else_with_spark(task, resuming(run_id, on_spark=True)):
             _refuse_half_undone(task, journal)
             journal.add(run_id, journals.RESUMED, {})
-            return task.carry_out(how)
+            return task.carry_out(options)
 
 
 def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | None = None) -> tuple[str, ...]:
@@ -77,11 +77,11 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
             raise Invalid("Run {run_id} cannot be undone: {why}.", run_id=run_id, why=why, remedy=remedy)
         task = _task(open_table(found.table), found, journal)
 
-        def begins(restores: Sequence[str]) -> None:
+        def on_start(restores: Sequence[str]) -> None:
             journal.add(run_id, journals.UNDOING, {RESTORES: restores})
 
         with _else_with_spark(task, undoing(run_id, on_spark=True)):
-            restored = task.undo(begins)
+            restored = task.undo(on_start)
         journal.add(run_id, journals.UNDONE, {"restored": restored})
     return tuple(restored)
 
@@ -89,15 +89,17 @@ def undo(run_id: str, *, open_table: Callable[[str], Table], journal: Journal | 
 def _refuse_half_undone(task: Task, journal: Journal) -> None:
     """Raise `Conflict` if an undo may have restored a reference and can be finished. Else the run can be resumed: an
     undo that restores nothing, as on a full disk, may need what the run deletes to be gone."""
-    begun = list[dict[str, Any]]()
+    undo_events = list[dict[str, Any]]()
     for event in journal.events(task.run):
         if event["what"] == journals.REMOVED:
-            begun.clear()
+            undo_events.clear()
         elif event["what"] == journals.UNDOING:
-            begun.append(event["detail"])
-    known = [each[RESTORES] for each in begun if RESTORES in each]
-    paths = {path for some in known for path in some} if len(known) == len(begun) else None
-    if begun and task.has_restored(paths) and task.can_undo():
+            undo_events.append(event["detail"])
+    restored_paths = [each[RESTORES] for each in undo_events if RESTORES in each]
+    paths = (
+        {path for restored in restored_paths for path in restored} if len(restored_paths) == len(undo_events) else None
+    )
+    if undo_events and task.has_restored(paths) and task.can_undo():
         raise Conflict(
             "The undo of run {run} has begun and is not finished.",
             run=task.run,
@@ -155,15 +157,15 @@ def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = (
     )  # fmt: skip
 
 
-def _created_since(run: Run, began: int, journal: Journal) -> frozenset[str]:
+def _created_since(run: Run, first_event: int, journal: Journal) -> frozenset[str]:
     """The references that other runs have created since this one began. Only the journal distinguishes them from this
     run's own: the same tag created again has the same bytes."""
-    found = set[str]()
+    paths = set[str]()
     for other in journal.runs(run.table):
-        made = (other.receipt or {}).get("created", ())
-        if other.id != run.id and made and journal.events(other.id)[-1]["number"] > began:
-            found.update(made)
-    return frozenset(found)
+        created = (other.receipt or {}).get("created", ())
+        if other.id != run.id and created and journal.events(other.id)[-1]["number"] > first_event:
+            paths.update(created)
+    return frozenset(paths)
 
 
 def _refuse_unnamed(run: Run, journal: Journal, allowed: Collection[str]) -> None:

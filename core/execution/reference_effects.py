@@ -112,8 +112,8 @@ class References:
             if publish.publish(self.store, effect.path, effect.content):
                 self.created.append(effect.path)
             elif read_if_there(self.table, effect.path) != effect.content:
-                said = message("{path} already exists with other content; nothing was deleted.", path=effect.path)
-                raise Conflict(said, path=effect.path)
+                problem = message("{path} already exists with other content; nothing was deleted.", path=effect.path)
+                raise Conflict(problem, path=effect.path)
             return
         now = None if self.is_first else read_or_none(self.table, effect.path)
         if now is None:
@@ -195,8 +195,10 @@ class References:
         return is_done and any(now != after(each) for each, now in found)
 
     def _is_idle(self) -> bool:
-        made = [each for each in self.of_references if isinstance(each, PutIfAbsent | ReplaceIfEqual) and each.is_alone]
-        return any(read_if_there(self.table, each.path) != before(each) for each in made)
+        written = [
+            each for each in self.of_references if isinstance(each, PutIfAbsent | ReplaceIfEqual) and each.is_alone
+        ]
+        return any(read_if_there(self.table, each.path) != before(each) for each in written)
 
     # undo -----------------------------------------------------------------------------------------------------------
 
@@ -234,15 +236,15 @@ class References:
     def _without_expired(self, found: Sequence[Found]) -> list[Found]:
         """Drop the snapshots that a rollback was to delete and has not: it deletes the newest first."""
         directories = {each.path.rpartition("/")[0] for each in self.effects if isinstance(each, RequireNewest)}
-        kept, there = list[Found](), set[str]()
+        remaining, existing = list[Found](), set[str]()
         for each, now in found:
             directory = each.path.rpartition("/")[0]
             if directory in directories and isinstance(each, DeleteIfEqual):
-                if now is None and directory in there:
+                if now is None and directory in existing:
                     continue
-                there.update([] if now is None else [directory])
-            kept.append((each, now))
-        return kept
+                existing.update([] if now is None else [directory])
+            remaining.append((each, now))
+        return remaining
 
     def _refuse_moved(self, effect: RequireNewest, found: Sequence[Found], left: Sequence[Found]) -> None:
         """Raise `Conflict` if deleted snapshots would come after another one than before: someone has rolled back."""
@@ -295,8 +297,8 @@ class References:
 
     def nothing_is_left(self) -> bool:
         """Whether nothing exists that these effects would have created."""
-        made = [each for each in self.of_references if not isinstance(each, DeleteIfEqual)]
-        return all(read_if_there(self.table, each.path) != after(each) for each in made)
+        written = [each for each in self.of_references if not isinstance(each, DeleteIfEqual)]
+        return all(read_if_there(self.table, each.path) != after(each) for each in written)
 
     def is_as_before(self) -> bool:
         """Whether every reference is as before the run; if so, also repair the hints."""
@@ -348,21 +350,21 @@ class Lost(Conflict):
 
 def _is_beyond(path: str, late: str) -> bool:
     """Whether a path is the reference of this snapshot or of a later one of its branch."""
-    (directory, _, number), (beside, _, least) = path.rpartition("-"), late.rpartition("-")
-    return directory == beside and int(number) >= int(least)
+    (directory, _, number), (late_directory, _, late_number) = path.rpartition("-"), late.rpartition("-")
+    return directory == late_directory and int(number) >= int(late_number)
 
 
 def _anothers(path: str, remedy: str, kind: type[Conflict] = Conflict) -> Conflict:
     return kind(message("Another writer changed {path} after it was read.", path=path), path=path, remedy=remedy)
 
 
-def _moved_on(path: str, said: str) -> Conflict:
+def _moved_on(path: str, what_happened: str) -> Conflict:
     """The error for a reference that others have moved past.
 
     Restored after a rollback, old snapshots would become the newest; after another's expiry, they would leave a gap.
     """
     why = "{path} {said}: someone has rolled back or expired since, so nothing was restored."
-    return Conflict(message(why, path=path, said=said), path=path, remedy="Resume the run instead.")
+    return Conflict(message(why, path=path, said=what_happened), path=path, remedy="Resume the run instead.")
 
 
 def _set(store: Store, path: str, content: bytes | None, now: bytes | None = None) -> None:

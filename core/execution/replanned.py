@@ -24,7 +24,7 @@ from core.table import Table
 Removes = Sequence[tuple[str, bytes]]
 
 
-def lets_go(table: Table, change: Change, now_ms: int, history: HistorySummary) -> Removes:
+def removes_now(table: Table, change: Change, now_ms: int, history: HistorySummary) -> Removes:
     """The references that the same action deletes now."""
     return table.preview(of_what_is_left(change, history.heads), now_ms, history).removes
 
@@ -37,7 +37,7 @@ def spared(
     hint: RaiseHint | None = None,
     marks: deleted_tags.Marks | None = None,
 ) -> tuple[frozenset[str], list[str]]:
-    """References that were to be deleted when the run was interrupted, and no longer may be; and those that are gone.
+    """References that were to be deleted when the run was interrupted and may not be now; and those that are deleted.
 
     They are deleted in order, so one that exists before a missing one was created again. With a `hint`, snapshots are
     deleted in batches, in any order within one: in the batch that was interrupted, one that exists may not have been
@@ -48,25 +48,25 @@ def spared(
     of them the newest snapshot.
     """
     heads = read_stable_references(table)
-    there = [heads.references.get(path) == content for path, content in removes]
-    missed = [path for path, _ in removes if path not in heads.references]
-    unread = presence.listed(table.store, missed)
-    read = table.store.read_many(missed)
-    gone = [path for path in missed if path not in unread and isinstance(read[path], NotFound)]
-    begin = max((number + 1 for number, is_there in enumerate(there) if not is_there), default=0)
-    waiting = frozenset(path for path, _ in removes[begin:])
+    are_there = [heads.references.get(path) == content for path, content in removes]
+    missing = [path for path, _ in removes if path not in heads.references]
+    unread = presence.listed(table.store, missing)
+    read = table.store.read_many(missing)
+    deleted = [path for path in missing if path not in unread and isinstance(read[path], NotFound)]
+    start = max((number + 1 for number, is_there in enumerate(are_there) if not is_there), default=0)
+    waiting = frozenset(path for path, _ in removes[start:])
     if hint is not None:
         below, planned = f"{hint.path.rpartition('/')[0]}/", {**dict(removes), hint.first: hint.content}
-        waiting |= {path for path, _ in removes[max(begin - BATCH, 0) : begin] if path.startswith(below)}
+        waiting |= {path for path, _ in removes[max(start - BATCH, 0) : start] if path.startswith(below)}
         waiting -= {path for path in waiting if path.startswith(below) and _is_followed(path, planned, heads)}
     if marks:
         now = deleted_tags.listed(table.store, marks.keys())
         waiting = (waiting - marks.keys()) | {path for path in marks if now.get(path) == marks[path]}
     if not waiting:
-        return frozenset(path for path, _ in removes), gone
+        return frozenset(path for path, _ in removes), deleted
     history = table.until_unchanged(heads, lambda heads: table.summary(heads, change))
-    again = lets_go(table, change, now_ms, history)
-    return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again}), gone
+    again = removes_now(table, change, now_ms, history)
+    return frozenset(path for path, _ in removes) - (waiting & {path for path, _ in again}), deleted
 
 
 def refuse_lost(table: Table, run: str, contents: Mapping[str, bytes], frees: Collection[str]) -> None:
@@ -80,31 +80,31 @@ def refuse_lost(table: Table, run: str, contents: Mapping[str, bytes], frees: Co
     presence.sizes(table.store, problems)  # raises if the store does not answer
     if isinstance(history, History):
         needed = history.objects.filter(pa.array(history.held.over(history.existing)))["path"].to_pylist()
-        found = table.absent(dict.fromkeys(path for path in needed if path not in contents))
+        missing = table.absent(dict.fromkeys(path for path in needed if path not in contents))
     else:
-        found = [path for paths in table.lacking(history, frees).values() for path in paths]
+        missing = [path for paths in table.lacking(history, frees).values() for path in paths]
     schemas = [
         layout.reference(line.branch, layout.SCHEMA, each.schema_id)
         for line in history.heads.lines
         for each in (*line.snapshots, *line.changelogs, *(tag.snapshot for tag in line.tags))
         if each.schema_id not in line.schemas
     ]
-    refuse_without(run, list(dict.fromkeys([*found, *problems, *schemas])))
+    refuse_without(run, list(dict.fromkeys([*missing, *problems, *schemas])))
 
 
-def refuse_without(run: str, gone: Sequence[str]) -> None:
+def refuse_without(run: str, missing: Sequence[str]) -> None:
     """Raise `Invalid` if any of the files that the undo of a run needs are gone."""
-    if gone:
+    if missing:
         raise Invalid(
             counted(
-                len(gone),
+                len(missing),
                 "Run {id} cannot be undone: someone else deleted {count} of the files that this needs: {first}.",
                 "Run {id} cannot be undone: someone else deleted {count} of the files that this needs, such as "
                 "{first}.",
                 id=run,
-                first=gone[0],
+                first=missing[0],
             ),
-            path=gone[0],
+            path=missing[0],
             remedy="Resume it instead.",
         )
 

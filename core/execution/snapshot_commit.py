@@ -67,44 +67,46 @@ class Commit:
         store, change, restores = self.store, self.change, self.effect.restores
         if restores is not None and self.effect.restored_content is not None:
             target = references.snapshot_of(None, documents.untagged(self.effect.restored_content), restores)
-            brought = commit.CommitChange("OVERWRITE", None, (), self._restored, refuse=lambda _: None, restores=target)
-            return commit.run(store, brought, self._stamp())
+            restoring = commit.CommitChange(
+                "OVERWRITE", None, (), self._restored, refuse=lambda _: None, restores=target
+            )
+            return commit.run(store, restoring, self._stamp())
         head = read_head(store, self.effect.branch)
-        self._stands(head)
+        self._refuse_newer(head)
         match change:
             case DropPartitions() | Truncate():
-                emptied = commit.CommitChange("OVERWRITE", "TRUNCATE", (), self._ended, refuse=commits.refuse)
-                return commit.run(store, emptied, self._stamp())
+                emptying = commit.CommitChange("OVERWRITE", "TRUNCATE", (), self._ended, refuse=commits.refuse)
+                return commit.run(store, emptying, self._stamp())
             case Compact():
-                made = self._compacted(change, head)
+                snapshot = self._compacted(change, head)
             case Analyze():
                 from core.spark.session import session
                 from core.spark.write import analyze
 
-                made = analyze.analyze(store, self._stamp(), spark=session.get(), columns=change.columns)
+                snapshot = analyze.analyze(store, self._stamp(), spark=session.get(), columns=change.columns)
             case _:
                 raise AssertionError(f"{type(change).__name__} commits no snapshot")
-        if made is None:
+        if snapshot is None:
             raise Conflict("Nothing is left to do.", path=store.location, remedy="Make a new plan.")
-        return made
+        return snapshot
 
-    def created(self, made: Snapshot) -> list[str]:
+    def created(self, snapshot: Snapshot) -> list[str]:
         """The snapshot's reference, and the files that were added with it."""
-        path = layout.reference(self.effect.branch, layout.SNAPSHOT, made.id)
+        path = layout.reference(self.effect.branch, layout.SNAPSHOT, snapshot.id)
         if self.effect.restores is not None:
             return [path]
         schema = read_head(self.store, self.effect.branch).schema
-        came = [entry for entry in newest.delta_entries(self.store, made) if entry["_KIND"] != DELETE]
+        added = [entry for entry in newest.delta_entries(self.store, snapshot) if entry["_KIND"] != DELETE]
         moved = {each.rpartition("/")[2] for each in self.effect.files}  # a compaction moves some files up a level
-        files = [commits.path_of(schema, entry) for entry in came if entry["_FILE"]["_FILE_NAME"] not in moved]
+        files = [commits.path_of(schema, entry) for entry in added if entry["_FILE"]["_FILE_NAME"] not in moved]
         return [path, *sorted(files)]
 
     def refuse_landed(self) -> None:
         """Raise `Invalid` once the snapshot is committed."""
-        if (made := self.landed()) is not None:
+        if (snapshot := self.landed()) is not None:
             raise Invalid(
                 "Snapshot {id} was committed, and others may build on it; it is not removed.",
-                id=made.id,
+                id=snapshot.id,
                 remedy="Resume this run, then roll back to the snapshot from before.",
             )
 
@@ -123,7 +125,7 @@ class Commit:
         return write.compact(self.store, self._stamp(), min_files=change.min_files, **given)
 
     def _ended(self, head: Head, live: list[Record]) -> list[Record]:
-        self._stands(head)
+        self._refuse_newer(head)
         files = frozenset(self.effect.files)
         return [entry for entry in live if commits.path_of(head.schema, entry) in files]
 
@@ -131,10 +133,10 @@ class Commit:
         source = self.effect.restores
         if source and not self.is_kept and read_if_there(self.store, source) != self.effect.restored_content:
             raise Conflict("Another writer changed {source}.", source=source, path=source, remedy="Make a new plan.")
-        self._stands(head)
+        self._refuse_newer(head)
         return []
 
-    def _stands(self, head: Head) -> None:
+    def _refuse_newer(self, head: Head) -> None:
         if head.snapshot is None or head.snapshot.content != self.effect.newest_content:
             raise Conflict(
                 message("Others have committed since the rollback was planned, and it would undo their commits "

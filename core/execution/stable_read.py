@@ -13,18 +13,18 @@ from core.table import Table
 ATTEMPTS = 20
 
 
-def read_stable_references(table: Table, gone: Collection[str] = ()) -> Heads:
+def read_stable_references(table: Table, deleted: Collection[str] = ()) -> Heads:
     """Read references until two successive reads agree, because a rename can move a file during a listing.
 
     A table with running writers never stands still. So a new snapshot is no disagreement, and neither is a snapshot
     that vanished, once a direct read confirms it. Everything else that was seen must be seen again, byte for byte.
-    References that the caller has deleted (`gone`) may still be listed. Raises `Conflict` after `ATTEMPTS` reads.
+    References that the caller has deleted (`deleted`) may still be listed. Raises `Conflict` after `ATTEMPTS` reads.
     """
-    before = table.heads(patience_s=presence.PATIENCE_S, gone=gone)
+    before = table.heads(patience_s=presence.PATIENCE_S, gone=deleted)
     if not table.capabilities.references_are_files:
         return before  # one document, read at once
     for _ in range(ATTEMPTS):
-        after = table.heads(patience_s=presence.PATIENCE_S, gone=gone)
+        after = table.heads(patience_s=presence.PATIENCE_S, gone=deleted)
         if _agree(table, before, after):
             return after
         before = after
@@ -34,12 +34,12 @@ def read_stable_references(table: Table, gone: Collection[str] = ()) -> Heads:
 
 
 def _agree(table: Table, before: Heads, after: Heads) -> bool:
-    seen, now = before.references, after.references
-    changed = {path for path in seen.keys() | now.keys() if seen.get(path) != now.get(path)}
+    seen, found = before.references, after.references
+    changed = {path for path in seen.keys() | found.keys() if seen.get(path) != found.get(path)}
     changed -= {path for path in changed if table.format.holds_nothing(path)}
     snapshots = table.format.snapshot_paths(before) | table.format.snapshot_paths(after)
     is_new = changed - seen.keys()
-    is_gone = changed - now.keys()
+    is_gone = changed - found.keys()
     return changed <= snapshots & (is_new | is_gone) and all(read_if_there(table, path) is None for path in is_gone)
 
 
