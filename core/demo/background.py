@@ -21,14 +21,14 @@ def main(directory: str) -> int:
     """Continue the build that was started there; return the exit status."""
     os.nice(_NICE)
     with progress.alone(directory):  # before anything slow is loaded: pages ask whether somebody is at it
-        begun = progress.begin(directory, time.time_ns() // 1_000_000)
+        building = progress.begin(directory, time.time_ns() // 1_000_000)
         try:
             from core.demo.build import carry_on
 
-            carry_on(Store(directory), begun, lambda _: None)
+            carry_on(Store(directory), building, lambda _: None)
         except Exception as error:  # noqa: BLE001 - nobody reads what a program in the background prints
-            said = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
-            progress.write(directory, replace(progress.read(directory) or begun, now="", problem=said))
+            problem = str(error) if isinstance(error, SnapscopeError) else f"{type(error).__name__}: {error}"
+            progress.write(directory, replace(progress.read(directory) or building, now="", problem=problem))
             return 1
     return 0
 

@@ -36,12 +36,12 @@ from core.spark.write import append as write
 from core.storage.store import Store
 from core.table import open_table
 
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 _WORK = ".building"  # in the warehouse: a table is moved to its place, and no listing shows it before
 _QUICK = "SNAPSCOPE_SPARK_FAST_START"
 
 
-def build(directory: str, progress: Tell | None = None, *, now_ms: int) -> None:
+def build(directory: str, progress: Report | None = None, *, now_ms: int) -> None:
     """Create the demo warehouse in `directory`, which must be missing, empty, or an interrupted build: then the rest.
 
     `now_ms` is when its story ends; `progress` is called with a description of each step. Takes a minute.
@@ -53,30 +53,30 @@ def build(directory: str, progress: Tell | None = None, *, now_ms: int) -> None:
         carry_on(target, making.begin(target.root, now_ms), progress or (lambda _: None))
 
 
-def carry_on(target: Store, begun: Building, tell: Tell) -> None:
+def carry_on(target: Store, building: Building, report: Report) -> None:
     """Build the tables that are missing. The caller must be the only one who builds there."""
     try:
-        _remove_parts(target, begun)
-        _build(target, begun, tell)
+        _remove_parts(target, building)
+        _build(target, building, report)
     except OSError as error:
         raise Invalid(f"The demo could not be put in place: {error}.", path=target.root) from error
     finally:
         _clean(target)
 
 
-def _remove_parts(target: Store, begun: Building) -> None:
+def _remove_parts(target: Store, building: Building) -> None:
     """What a build that was cut off left of tables that it had not written down as being there."""
     shutil.rmtree(f"{target.root}/{_WORK}", ignore_errors=True)
     for table in making.TABLES:
-        if table not in begun.told:
+        if table not in building.told:
             shutil.rmtree(f"{target.root}/{_path(table)}", ignore_errors=True)
 
 
 def _clean(target: Store) -> None:
     """Leave no trace of a build that came to nothing, and no half table of any."""
     shutil.rmtree(f"{target.root}/{_WORK}", ignore_errors=True)
-    begun = making.read(target.root)
-    if begun is not None and not begun.told:
+    building = making.read(target.root)
+    if building is not None and not building.told:
         making.end(target.root)
 
 
@@ -85,43 +85,43 @@ def _path(table: str) -> str:
     return f"{database}.db/{name}"
 
 
-def _build(target: Store, begun: Building, tell: Tell) -> None:
-    work, calendar = target.at(_WORK), Calendar(begun.created_ms)
-    tell("Starting Spark.")
+def _build(target: Store, building: Building, report: Report) -> None:
+    work, calendar = target.at(_WORK), Calendar(building.created_ms)
+    report("Starting Spark.")
     spark = _quick_spark()
 
     def orders() -> dict[str, dict[str, Any]]:
         """Build both tables: the second has the history of the first from before anything in it expired."""
         source, twin = work.at(_path("sales.orders")), _path("sales.orders_iceberg")
-        told = _orders(spark, source, calendar, tell)
-        tell("sales.orders_iceberg: the orders once more, with a roll-back, staged commits and row deletes.")
+        stories = _orders(spark, source, calendar, report)
+        report("sales.orders_iceberg: the orders once more, with a roll-back, staged commits and row deletes.")
         # Iceberg's metadata names its files by their whole paths: those where they will be.
         again = iceberg_twin.build(
             open_table(source.location).history(), work.at(twin), f"{target.root}/{twin}", calendar
         )
-        tell("Expiring old snapshots of sales.orders; tags keep their snapshots.")
+        report("Expiring old snapshots of sales.orders; tags keep their snapshots.")
         _expire(source, calendar)
-        return {"sales.orders": told, "sales.orders_iceberg": again}
+        return {"sales.orders": stories, "sales.orders_iceberg": again}
 
     steps: Mapping[str, Callable[[], dict[str, dict[str, Any]]]] = {
         "crm.customers": lambda: {
-            "crm.customers": _customers(spark, work.at(_path("crm.customers")), calendar, tell),
+            "crm.customers": _customers(spark, work.at(_path("crm.customers")), calendar, report),
         },
-        "events.clicks": lambda: {"events.clicks": _clicks(spark, work.at(_path("events.clicks")), calendar, tell)},
+        "events.clicks": lambda: {"events.clicks": _clicks(spark, work.at(_path("events.clicks")), calendar, report)},
         "sales.orders": orders,
     }
     for table, step in steps.items():
-        if table in begun.told:
+        if table in building.told:
             continue
-        making.write(target.root, replace(begun, now=table))
-        told = step()
-        for each in told:
+        making.write(target.root, replace(building, now=table))
+        stories = step()
+        for each in stories:
             os.makedirs(os.path.dirname(f"{target.root}/{_path(each)}"), exist_ok=True)
             os.replace(work.at(_path(each)).root, f"{target.root}/{_path(each)}")
-        begun = begun.with_tables(told)
-        making.write(target.root, begun)
+        building = building.with_tables(stories)
+        making.write(target.root, building)
     order = ("sales.orders", "events.clicks", "crm.customers", "sales.orders_iceberg")
-    marker = {"created_ms": calendar.now_ms, "seed": data.SEED, "stories": [begun.told[each] for each in order]}
+    marker = {"created_ms": calendar.now_ms, "seed": data.SEED, "stories": [building.told[each] for each in order]}
     target.create(DEMO_MARKER, json.dumps(marker, indent=2).encode() + b"\n")
     making.end(target.root)
 
@@ -140,9 +140,9 @@ def _quick_spark() -> SparkSession:
 # sales.orders -------------------------------------------------------------------------------------------------------
 
 
-def _orders(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell) -> dict[str, Any]:
+def _orders(spark: SparkSession, store: Store, calendar: Calendar, report: Report) -> dict[str, Any]:
     loads = calendar.orders()
-    tell(f"sales.orders: {len(loads)} loads, compactions, a column added on the way.")
+    report(f"sales.orders: {len(loads)} loads, compactions, a column added on the way.")
     options = {"snapshot.time-retained": "45 d", "snapshot.num-retained.min": "10", "compaction.min.file-num": "3"}
     comment = "Orders of the shop, one partition per day"
     start = loads[0].time_ms - data.HOUR_MS
@@ -155,16 +155,16 @@ def _orders(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell) -
         partitions = [{"dt": str(day)} for day in days]
         return lambda: write.compact(store, _at(time_ms, "compactor"), spark=spark, partitions=partitions)
 
-    others = {time_ms: compaction(time_ms, days) for time_ms, days in calendar.compactions()}
-    before = {time_ms: step for time_ms, step in others.items() if time_ms < column_at}
-    after = {time_ms: step for time_ms, step in others.items() if time_ms >= column_at}
-    made = _run(spark, store, early, data.orders_sql(early, with_channel=False), before)
-    name, of = data.CHANNEL
-    write.add_column(store, name, of, time_ms=column_at)
-    made |= _run(spark, store, late, data.orders_sql(late, with_channel=True), after)
+    compactions = {time_ms: compaction(time_ms, days) for time_ms, days in calendar.compactions()}
+    before = {time_ms: step for time_ms, step in compactions.items() if time_ms < column_at}
+    after = {time_ms: step for time_ms, step in compactions.items() if time_ms >= column_at}
+    snapshots = _run(spark, store, early, data.orders_sql(early, with_channel=False), before)
+    name, type_ = data.CHANNEL
+    write.add_column(store, name, type_, time_ms=column_at)
+    snapshots |= _run(spark, store, late, data.orders_sql(late, with_channel=True), after)
     _month_end_tags(store, calendar, loads[0].days[-1].day)
     _branch(spark, store, calendar)
-    tuesday, bad, fix = calendar.bad_tuesday, made[_name(calendar, calendar.bad_tuesday)], made["fix"]
+    tuesday, bad, fix = calendar.bad_tuesday, snapshots[_name(calendar, calendar.bad_tuesday)], snapshots["fix"]
     wednesday = tuesday + dt.timedelta(days=1)
     return stories.kept("in cents", wednesday=str(wednesday), tuesday=str(tuesday), bad=bad.id, fix=fix.id)
 
@@ -210,24 +210,24 @@ def _expire(store: Store, calendar: Calendar) -> None:
 # events.clicks ------------------------------------------------------------------------------------------------------
 
 
-def _clicks(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell) -> dict[str, Any]:
+def _clicks(spark: SparkSession, store: Store, calendar: Calendar, report: Report) -> dict[str, Any]:
     loads = calendar.events()
-    tell(f"events.clicks: {len(loads)} loads with late events, one of them twice.")
+    report(f"events.clicks: {len(loads)} loads with late events, one of them twice.")
     options = {"snapshot.time-retained": "30 d"}
     comment = "Clicks as they came in; late ones go to the day they happened"
     _create(store, data.CLICKS, ["dt"], options, loads[0].time_ms - data.HOUR_MS, comment)
-    made = _run(spark, store, loads, data.clicks_sql(loads))
-    reader = made[f"d{data.EVENT_DAYS - 1}"].id
+    snapshots = _run(spark, store, loads, data.clicks_sql(loads))
+    reader = snapshots[f"d{data.EVENT_DAYS - 1}"].id
     store.create("consumer/consumer-fraud-check", f'{{\n  "nextSnapshot" : {reader}\n}}'.encode())
-    day, first, again = calendar.doubled_day, made[_name(calendar, calendar.doubled_day)], made["retry"]
+    day, first, again = calendar.doubled_day, snapshots[_name(calendar, calendar.doubled_day)], snapshots["retry"]
     return stories.kept("twice", day=str(day), first=first.id, again=again.id)
 
 
 # crm.customers ------------------------------------------------------------------------------------------------------
 
 
-def _customers(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell) -> dict[str, Any]:
-    tell("crm.customers: monthly refreshes, new customers, a region dropped.")
+def _customers(spark: SparkSession, store: Store, calendar: Calendar, report: Report) -> dict[str, Any]:
+    report("crm.customers: monthly refreshes, new customers, a region dropped.")
     start = calendar.at(calendar.day(118), 5.0)
     comment = "Customers with the time each version was valid"
     _create(store, data.CUSTOMERS, ["region"], {}, start - data.HOUR_MS, comment)
@@ -241,12 +241,12 @@ def _customers(spark: SparkSession, store: Store, calendar: Calendar, tell: Tell
         loads.append(Load(f"c{back}", calendar.at(day, 5.0), (data.Part(day),), "crm-sync", whole and bool(loads)))
         sql.append(data.customers_sql(f"c{back}", first, end, day, whole=whole))
     lost_at = calendar.at(calendar.day(9), 15.4)
-    gone = [{"region": data.LOST_REGION}]
-    others = {lost_at: lambda: write.overwrite(store, None, gone, _at(lost_at, "cleanup-job"))}
-    made = _run(spark, store, loads, " union all ".join(f"({each})" for each in sql), others, whole=True)
+    dropped = [{"region": data.LOST_REGION}]
+    overwrites = {lost_at: lambda: write.overwrite(store, None, dropped, _at(lost_at, "cleanup-job"))}
+    snapshots = _run(spark, store, loads, " union all ".join(f"({each})" for each in sql), overwrites, whole=True)
     tag = f"refresh-{calendar.day(23):%Y-%m-%d}"
-    publish.create_tag(store, tag, snapshot_id=made["c23"].id)
-    lost = made[lost_at]
+    publish.create_tag(store, tag, snapshot_id=snapshots["c23"].id)
+    lost = snapshots[lost_at]
     return stories.kept("dropped", region=data.LOST_REGION, lost=lost.id, before=lost.id - 1, tag=tag)
 
 
@@ -278,20 +278,20 @@ def _run(
     its own days or, with `whole`, the whole table.
     """
     rows = spark.sql(sql)
-    spread = rows.repartition(12, *(name for name in ("batch", "dt", "part") if name in rows.columns)).drop("part")
+    partitioned = rows.repartition(12, *(name for name in ("batch", "dt", "part") if name in rows.columns)).drop("part")
     steps: dict[int, Any] = {load.time_ms: load for load in loads} | dict(others or {})
-    made: dict[Any, Snapshot] = {}
-    with write.stage(store, spread, _at(loads[0].time_ms), group="batch") as groups:
+    snapshots: dict[Any, Snapshot] = {}
+    with write.stage(store, partitioned, _at(loads[0].time_ms), group="batch") as groups:
         for time_ms, step in sorted(steps.items()):
             if not isinstance(step, Load):
                 if (snapshot := step()) is not None:
-                    made[time_ms] = snapshot
+                    snapshots[time_ms] = snapshot
             elif step.replaces:
                 days = [{}] if whole else [{"dt": str(part.day)} for part in step.days]
-                made[step.name] = write.commit_overwrite(store, groups[step.name], days, _at(time_ms, step.user))
+                snapshots[step.name] = write.commit_overwrite(store, groups[step.name], days, _at(time_ms, step.user))
             else:
-                made[step.name] = write.commit_append(store, groups[step.name], _at(time_ms, step.user))
-    return made
+                snapshots[step.name] = write.commit_append(store, groups[step.name], _at(time_ms, step.user))
+    return snapshots
 
 
 def _snapshots(store: Store) -> Sequence[Snapshot]:

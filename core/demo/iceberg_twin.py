@@ -112,32 +112,32 @@ class _Twin:
         self.document["last-column-id"] = max(each.id for each in schema.fields)
         self._version(schema.time_ms)
 
-    def repeat(self, of: Snapshot) -> None:
+    def repeat(self, snapshot: Snapshot) -> None:
         """Repeat a commit of the source's main, and the tags on it."""
-        point = str(of.id)
-        gone, added = self._changed(point)
-        kind = {"APPEND": "append", "COMPACT": "replace"}.get(of.kind, "overwrite")
-        if self.picked is not None and of.commit_user == "repair":
+        point = str(snapshot.id)
+        removed, added = self._changed(point)
+        kind = {"APPEND": "append", "COMPACT": "replace"}.get(snapshot.kind, "overwrite")
+        if self.picked is not None and snapshot.commit_user == "repair":
             more = {
                 "source-snapshot-id": str(self.picked),
                 "published-wap-id": "repair-1",
                 "replace-partitions": "true",
             }
-            self._commit(of.time_ms, kind, added, gone, of.commit_user, **more)
-        elif of.id == self._last_return and gone:
-            self._commit(of.time_ms, kind, [*added, *self._masks(gone)], (), of.commit_user)
+            self._commit(snapshot.time_ms, kind, added, removed, snapshot.commit_user, **more)
+        elif snapshot.id == self._last_return and removed:
+            self._commit(snapshot.time_ms, kind, [*added, *self._masks(removed)], (), snapshot.commit_user)
         else:
-            days = {each.partition[self.key] for each in gone}
-            gone += [each for day in days for each in self.masked.pop(day, [])]
-            self._commit(of.time_ms, kind, added, gone, of.commit_user)
-        self.twin_of[of.id] = self.document["current-snapshot-id"]
+            days = {each.partition[self.key] for each in removed}
+            removed += [each for day in days for each in self.masked.pop(day, [])]
+            self._commit(snapshot.time_ms, kind, added, removed, snapshot.commit_user)
+        self.twin_of[snapshot.id] = self.document["current-snapshot-id"]
         for tag in self.source.heads.main.tags:
-            if tag.snapshot.id == of.id:
-                ref: Json = {"snapshot-id": self.twin_of[of.id], "type": "tag"}
+            if tag.snapshot.id == snapshot.id:
+                ref: Json = {"snapshot-id": self.twin_of[snapshot.id], "type": "tag"}
                 if tag.retained is not None:
                     ref["max-ref-age-ms"] = round(tag.retained.total_seconds() * 1000)
                 self.document["refs"] = {**self.document["refs"], tag.name: ref}
-                self._version(of.time_ms + HOUR_MS)
+                self._version(snapshot.time_ms + HOUR_MS)
 
     def clean_up(self, at: int, before: str) -> None:
         """The incident: delete every file of the days before `before`."""
@@ -152,8 +152,8 @@ class _Twin:
 
     def stage_repair(self, at: int, fix: Snapshot) -> None:
         """Stage what the repair will replace, for review; it is cherry-picked at its own time."""
-        gone, added = self._changed(str(fix.id), peek=True)
-        number = self._snapshot(at, "overwrite", added, gone, self.document["current-snapshot-id"], fix.commit_user,
+        removed, added = self._changed(str(fix.id), is_staged=True)
+        number = self._snapshot(at, "overwrite", added, removed, self.document["current-snapshot-id"], fix.commit_user,
                                 **{"wap.id": "repair-1", "replace-partitions": "true"})  # fmt: skip
         self.picked = number
         self._version(at)
@@ -181,11 +181,11 @@ class _Twin:
 
     # commits ----------------------------------------------------------------------------------------------------------
 
-    def _commit(self, at: int, kind: str, added: Sequence[NewContentFile], gone: Sequence[NewContentFile], user: str,
+    def _commit(self, at: int, kind: str, added: Sequence[NewContentFile], removed: Sequence[NewContentFile], user: str,
                 **more: str) -> None:  # fmt: skip
         """Commit a snapshot on main."""
         head = self.document["current-snapshot-id"]
-        self._point(at, self._snapshot(at, kind, added, gone, None if head == -1 else head, user, **more))
+        self._point(at, self._snapshot(at, kind, added, removed, None if head == -1 else head, user, **more))
         self._version(at)
 
     def _snapshot(
@@ -193,7 +193,7 @@ class _Twin:
         at: int,
         kind: str,
         added: Sequence[NewContentFile],
-        gone: Sequence[NewContentFile],
+        removed: Sequence[NewContentFile],
         parent: int | None,
         user: str,
         **more: str,
@@ -201,7 +201,7 @@ class _Twin:
         """Create a snapshot that no ref names yet: rewrite manifests with deleted files, and add one for new files."""
         number = int.from_bytes(hashlib.sha256(f"{SEED} snapshot {at}".encode()).digest()[:8], "big") >> 1
         sequence = self.document["last-sequence-number"] + 1
-        paths = {each.path for each in gone}
+        paths = {each.path for each in removed}
         written = [[ManifestEntry(ADDED, number, None, file) for file in added if (file.content == DATA) is is_data]
                    for is_data in (True, False)]  # fmt: skip
         kept: list[tuple[Json, list[ManifestEntry]]] = []
@@ -213,14 +213,16 @@ class _Twin:
                                 for each in live])  # fmt: skip
             elif live:
                 kept.append((row, own))
-        made = [self._manifest(number, sequence, place, own) for place, own in enumerate(filter(None, written))]
-        self.manifests[number] = [*made, *kept]
+        new_manifests = [
+            self._manifest(number, sequence, place, own) for place, own in enumerate(filter(None, written))
+        ]
+        self.manifests[number] = [*new_manifests, *kept]
         path = f"{DIRECTORY}/snap-{number}-1-{self._uuid(f'list {number}')}.avro"
         rows = [row for row, _ in self.manifests[number]]
         self.store.create(path, manifest_encoding.manifest_list(path, rows, number, parent, sequence))
         own_json: Json = {"sequence-number": sequence, "snapshot-id": number, "timestamp-ms": at}
         own_json |= {} if parent is None else {"parent-snapshot-id": parent}
-        own_json["summary"] = {"operation": kind, "engine-name": user, **more, **self._counts(number, added, gone)}
+        own_json["summary"] = {"operation": kind, "engine-name": user, **more, **self._counts(number, added, removed)}
         own_json["manifest-list"] = f"{self.location}/{path}"
         own_json["schema-id"] = self.document["current-schema-id"]
         self.document["snapshots"] = [*self.document["snapshots"], own_json]
@@ -259,16 +261,16 @@ class _Twin:
 
     # files ------------------------------------------------------------------------------------------------------------
 
-    def _changed(self, point: str, *, peek: bool = False) -> tuple[list[NewContentFile], list[NewContentFile]]:
+    def _changed(self, point: str, *, is_staged: bool = False) -> tuple[list[NewContentFile], list[NewContentFile]]:
         """The files that a commit of the source's main removes and adds."""
         after, before = self._paths(point), self.held
-        if peek:  # not main's next commit: compare with the commit before it
+        if is_staged:  # not main's next commit: compare with the commit before it
             snapshots = [str(each.id) for each in self.source.heads.main.snapshots]
             before = self._paths(snapshots[snapshots.index(point) - 1])
         else:
             self.held = after
-        gone = [self.files[path] for path in _in_order(before - after)]
-        return gone, [self._copied(path) for path in _in_order(after - before)]
+        removed = [self.files[path] for path in _in_order(before - after)]
+        return removed, [self._copied(path) for path in _in_order(after - before)]
 
     def _paths(self, point: str) -> set[str]:
         return set(self.source.files_at(self.source.position(point), is_ordered=False)["path"].to_pylist())
@@ -283,10 +285,10 @@ class _Twin:
             self.files[path] = self._described(target, {self.key: directory.partition("=")[2]}, DATA)
         return self.files[path]
 
-    def _masks(self, gone: Sequence[NewContentFile]) -> Iterator[NewContentFile]:
+    def _masks(self, removed: Sequence[NewContentFile]) -> Iterator[NewContentFile]:
         """Position deletes of all rows of these files, one file per partition."""
-        for day in sorted({each.partition[self.key] for each in gone}):
-            own = sorted((each for each in gone if each.partition[self.key] == day), key=lambda each: each.path)
+        for day in sorted({each.partition[self.key] for each in removed}):
+            own = sorted((each for each in removed if each.partition[self.key] == day), key=lambda each: each.path)
             paths = [each.path for each in own for _ in range(each.rows)]
             places = [place for each in own for place in range(each.rows)]
             rows = pa.table([pa.array(paths), pa.array(places, pa.int64())], schema=pa.schema([_PATH, _POSITION]))
@@ -328,21 +330,23 @@ class _Twin:
     def _last_return(self) -> int:
         return max(each.id for each in self.source.heads.main.snapshots if each.commit_user == "returns")
 
-    def _counts(self, number: int, added: Sequence[NewContentFile], gone: Sequence[NewContentFile]) -> dict[str, str]:
+    def _counts(
+        self, number: int, added: Sequence[NewContentFile], removed: Sequence[NewContentFile]
+    ) -> dict[str, str]:
         """The counters of a summary, as engines write them, without those that are zero."""
         live = [each.file for each in self._live(number)]
-        told = {
+        changes = {
             "added-data-files": (added, DATA, False), "added-records": (added, DATA, True),
             "added-position-deletes": (added, POSITION_DELETES, True),
-            "deleted-data-files": (gone, DATA, False), "deleted-records": (gone, DATA, True),
-            "removed-position-deletes": (gone, POSITION_DELETES, True),
+            "deleted-data-files": (removed, DATA, False), "deleted-records": (removed, DATA, True),
+            "removed-position-deletes": (removed, POSITION_DELETES, True),
         }  # fmt: skip
         totals = {
             "total-data-files": (live, DATA, False), "total-records": (live, DATA, True),
             "total-delete-files": (live, POSITION_DELETES, False),
             "total-position-deletes": (live, POSITION_DELETES, True),
         }  # fmt: skip
-        sums = {name: _sum(*of) for name, of in told.items()}
+        sums = {name: _sum(*of) for name, of in changes.items()}
         return {name: str(each) for name, each in sums.items() if each} | {
             name: str(_sum(*of)) for name, of in totals.items()
         }
@@ -366,26 +370,26 @@ def _in_order(paths: set[str]) -> list[str]:
     return sorted(paths, key=place)
 
 
-def _type(of: Any) -> str:
+def _type(type_: Any) -> str:
     """The Iceberg type of a column of the source."""
-    found = parse(of)
+    parsed = parse(type_)
     names = {"BIGINT": "long", "INT": "int", "STRING": "string", "VARCHAR": "string", "TIMESTAMP": "timestamp"}
-    return f"decimal({found.size}, {found.scale})" if found.root == "DECIMAL" else names[found.root]
+    return f"decimal({parsed.size}, {parsed.scale})" if parsed.root == "DECIMAL" else names[parsed.root]
 
 
 def _stats(file: parquet.ParquetFile, schema: Json) -> dict[int, ColumnMetrics]:
     """Sizes, null counts and bounds from a footer."""
     types = {each["id"]: each["type"] for each in schema["fields"]}
-    found: dict[int, ColumnMetrics] = {}
-    for place, of in enumerate(file.schema_arrow):
-        id = int(of.metadata[b"PARQUET:field_id"])
+    metrics: dict[int, ColumnMetrics] = {}
+    for place, field in enumerate(file.schema_arrow):
+        id = int(field.metadata[b"PARQUET:field_id"])
         chunks = [file.metadata.row_group(group).column(place) for group in range(file.metadata.num_row_groups)]
-        told = [each.statistics for each in chunks]
-        known = [each for each in told if each.has_min_max]
-        found[id] = ColumnMetrics(
+        statistics = [each.statistics for each in chunks]
+        known = [each for each in statistics if each.has_min_max]
+        metrics[id] = ColumnMetrics(
             sum(each.total_compressed_size for each in chunks),
-            sum(each.null_count for each in told),
+            sum(each.null_count for each in statistics),
             stored(min(each.min for each in known), types[id]) if known else None,
             stored(max(each.max for each in known), types[id]) if known else None,
         )
-    return found
+    return metrics

@@ -33,31 +33,31 @@ class Building:
     now: str = ""
     problem: str = ""
 
-    def with_tables(self, told: Mapping[str, dict[str, Any]]) -> Building:
-        return replace(self, told={**self.told, **told})
+    def with_tables(self, stories: Mapping[str, dict[str, Any]]) -> Building:
+        return replace(self, told={**self.told, **stories})
 
 
 def read(directory: str) -> Building | None:
     """What was last written down; None where no demo is being built, or it is whole. `Corrupt` of any other file."""
     path = Path(directory) / NAME
     try:
-        found = Building(**json.loads(path.read_bytes()))
-        if not set(found.told) <= set(TABLES):
-            raise ValueError(sorted(found.told))
+        building = Building(**json.loads(path.read_bytes()))
+        if not set(building.told) <= set(TABLES):
+            raise ValueError(sorted(building.told))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError) as error:
         remedy = "Remove the directory and make the demo again: snapscope demo DIRECTORY."
         raise Corrupt("This is not what a demo in the making is marked with.", path=str(path), remedy=remedy) from error
-    return found
+    return building
 
 
 def begin(directory: str, now_ms: int) -> Building:
     """Take a directory that is missing or empty, or holds a part of a demo, for building one. `Conflict` of any other.
 
     A demo that was cut off keeps the moment at which its story ends."""
-    begun = read(directory)
-    if begun is None:
+    building = read(directory)
+    if building is None:
         try:
             os.makedirs(directory, exist_ok=True)
         except OSError as error:
@@ -73,10 +73,10 @@ def begin(directory: str, now_ms: int) -> Building:
                 path=directory,
                 remedy="Choose another directory, or remove this one first.",
             )
-        begun = Building(now_ms)
-    begun = replace(begun, now="", problem="")
-    write(directory, begun)
-    return begun
+        building = Building(now_ms)
+    building = replace(building, now="", problem="")
+    write(directory, building)
+    return building
 
 
 def write(directory: str, building: Building) -> None:
@@ -94,14 +94,14 @@ def end(directory: str) -> None:
 def alone(directory: str) -> Iterator[None]:
     """Be the one that builds there; `Conflict` where somebody is at it."""
     with ExitStack() as held:
-        for left in reversed(range(_TRIES)):
+        for tries_left in reversed(range(_TRIES)):
             try:
                 held.enter_context(locked(_lock(directory)))
                 break
             except Conflict:
-                if not left:
-                    said, remedy = "This demo is being built already.", "Wait for it to end."
-                    raise Conflict(said, path=directory, remedy=remedy) from None
+                if not tries_left:
+                    problem, remedy = "This demo is being built already.", "Wait for it to end."
+                    raise Conflict(problem, path=directory, remedy=remedy) from None
                 time.sleep(_PAUSE_S)
         yield
 

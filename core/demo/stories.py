@@ -117,7 +117,7 @@ def _rolled_back(values: Mapping[str, str | int]) -> Story:
     )
 
 
-_TELLERS: Mapping[str, Callable[[Mapping[str, str | int]], Story]] = {
+_STORIES: Mapping[str, Callable[[Mapping[str, str | int]], Story]] = {
     "in cents": _in_cents,
     "twice": _twice,
     "dropped": _dropped,
@@ -127,7 +127,7 @@ _TELLERS: Mapping[str, Callable[[Mapping[str, str | int]], Story]] = {
 
 def kept(name: str, **values: str | int) -> Json:
     """A story as stored in the marker file. Raises `KeyError` if there is no such story or a value is missing."""
-    _TELLERS[name](values)
+    _STORIES[name](values)
     return {"name": name, "values": values}
 
 
@@ -136,8 +136,8 @@ def read(marker: bytes, path: str) -> tuple[Story, ...]:
     if not marker.strip():
         return ()
     try:
-        told = json.loads(marker).get("stories", ())  # older demos have none
-        return tuple(_TELLERS[each["name"]](each["values"]) for each in told)
+        stories = json.loads(marker).get("stories", ())  # older demos have none
+        return tuple(_STORIES[each["name"]](each["values"]) for each in stories)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise Corrupt(
             "The demo's stories cannot be read: the demo's marker file has other content.", path=path, remedy=_REMEDY
