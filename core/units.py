@@ -54,7 +54,7 @@ def parse_duration_ms(text: str) -> int:
     return int(int(match[1]) * factor)
 
 
-def asked_duration_ms(text: str) -> int:
+def parse_user_duration_ms(text: str) -> int:
     """Parse a duration that a person typed: the unit is required except for 0, because `--timeout 200` is ambiguous."""
     if text.strip().isdecimal() and int(text) != 0:
         raise Invalid(

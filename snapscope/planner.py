@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from core.errors import Invalid
 from core.model.history import History
-from core.procedures.asked import asked
+from core.procedures.change_input import read_change
 from core.procedures.definition import Argument
 from core.procedures.registry import BY_COMMAND
 from core.procedures.units import NUMBER, SWITCH, TIME
@@ -336,7 +336,7 @@ class Plans(Generic[F]):
         history.heads.require(self._branch)
         judged_ms = clock_ms if self._now_ms is None else self._now_ms
         words = {each.dest: self._word(each, given[keyword(each)]) if each.name else None for each in of.arguments}
-        change, target = asked(of, {"branch": self._branch, **words}, history.heads, judged_ms, clock_ms)
+        change, target = read_change(of, {"branch": self._branch, **words}, history.heads, judged_ms, clock_ms)
         found = self._table.preview(change, judged_ms, history)
         return planned(found, history, target.sentences() if target else [], self._frame)
 

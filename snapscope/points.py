@@ -11,7 +11,7 @@ from core.errors import Invalid
 from core.model import time_input
 from core.model.references import Heads
 from core.model.time_travel import parse_time_ms
-from core.units import asked_duration_ms, iso, whole
+from core.units import iso, parse_user_duration_ms, whole
 
 Time = dt.datetime | str
 Duration = dt.timedelta | str
@@ -38,7 +38,7 @@ def time_ms(value: Time, zone: str) -> int:
 
 
 def duration_s(value: Duration) -> float:
-    return asked_duration_ms(word_of(value)) / 1000
+    return parse_user_duration_ms(word_of(value)) / 1000
 
 
 def whole_number(name: str, value: Any) -> int:

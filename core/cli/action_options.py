@@ -9,7 +9,7 @@ import click
 
 from core.cli import arguments
 from core.cli.arguments import Choice, flag
-from core.procedures.definition import Argument, spelled
+from core.procedures.definition import Argument, option_names
 from core.procedures.registry import BY_COMMAND, PAIMON, TABLES
 from core.procedures.units import NUMBER, SWITCH
 
@@ -59,7 +59,7 @@ def engine_names() -> Sequence[str]:
 def engine_options(name: str) -> list[click.Parameter]:
     """The arguments of a procedure as options, with every name that the procedure accepts."""
     return [
-        arguments.option(each.call, *spelled(each), help=f"the argument {each.call}", required=each.is_needed,
+        arguments.option(each.call, *option_names(each), help=f"the argument {each.call}", required=each.is_needed,
                          metavar=each.unit.metavar or "VALUE", example=each.example or "…")
         for each in TABLES[PAIMON][name].arguments
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from core.model.time_travel import in_words
 from core.spark.query import bisect as bisecting
 from core.spark.query.bisect import Found
 from core.table import open_table
-from core.units import asked_duration_ms, several
+from core.units import parse_user_duration_ms, several
 
 Answer = tuple[Any, str]
 
@@ -23,7 +23,7 @@ ASSUMED = (
 
 
 def bisect(args: Args) -> Answer:
-    def tell(place: Candidate, probe: Probe) -> None:
+    def show_probe(place: Candidate, probe: Probe) -> None:
         say(f"{place.point}: {_value(probe)} ({probe.seconds:.1f} s)", sys.stderr)
 
     found = bisecting.search(
@@ -33,26 +33,26 @@ def bisect(args: Args) -> Answer:
         end=args.end,
         branch=args.branch,
         is_every=args.every,
-        timeout_s=asked_duration_ms(args.timeout) / 1000,
-        on_probe=None if args.json else tell,
+        timeout_s=parse_user_duration_ms(args.timeout) / 1000,
+        on_probe=None if args.json else show_probe,
     )
     return document(found), _text(args.table, found)
 
 
 def document(found: Found) -> dict[str, Any]:
     """The answer as JSON: versions as POINTs in commit order; probes in the order they were made."""
-    said = found.answer
+    answer = found.answer
     return {
         "condition": found.asked.text,
         "statement": found.asked.statement,
         "branch": found.branch,
-        "outcome": str(said.outcome),
-        "first_true": _point(found, said.first_true),
-        "last_false": _point(found, said.last_false),
-        "previous": None if not said.first_true else _point(found, said.first_true - 1),
+        "outcome": str(answer.outcome),
+        "first_true": _point(found, answer.first_true),
+        "last_false": _point(found, answer.last_false),
+        "previous": None if not answer.first_true else _point(found, answer.first_true - 1),
         "after_gap": found.is_after_gap,
-        "unknown": [found.places[place].point for place in said.unknown],
-        "contradictions": [[found.places[a].point, found.places[b].point] for a, b in said.contradictions],
+        "unknown": [found.places[place].point for place in answer.unknown],
+        "contradictions": [[found.places[a].point, found.places[b].point] for a, b in answer.contradictions],
         "every": found.is_every,
         "points": len(found.places),
         "seconds": round(found.seconds, 3),
@@ -79,12 +79,12 @@ def _text(table: str, found: Found) -> str:
         (found.places[each.place].point, _when(found.places[each.place]), _value(each), f"{each.seconds:.1f} s")
         for each in sorted(found.probes, key=lambda each: each.place)
     ]
-    many = several(len(found.places), "retained snapshot")
+    total = several(len(found.places), "retained snapshot")
     lines = [grid(("snapshot", "committed", found.asked.text.replace("\n", " "), "took"), rows), _sentence(found)]
-    said = found.answer
-    if said.outcome in (Outcome.TURNED, Outcome.ALREADY) and said.unknown:
+    answer = found.answer
+    if answer.outcome in (Outcome.TURNED, Outcome.ALREADY) and answer.unknown:
         lines.append(
-            f"Unknown between them: {several(len(said.unknown), 'snapshot')}; the change may be at any of those."
+            f"Unknown between them: {several(len(answer.unknown), 'snapshot')}; the change may be at any of those."
         )
     if found.is_after_gap:
         lines.append(
@@ -92,24 +92,24 @@ def _text(table: str, found: Found) -> str:
         )
     lines += [
         f"It changed more than once: true at {_point(found, a)}, false again at {_point(found, b)}."
-        for a, b in said.contradictions
+        for a, b in answer.contradictions
     ]
     lines.append(
-        f"Checked {several(len(found.probes), 'snapshot')} of {many} on {found.branch} in {found.seconds:.1f} s."
+        f"Checked {several(len(found.probes), 'snapshot')} of {total} on {found.branch} in {found.seconds:.1f} s."
     )
     if not found.is_every and len(found.probes) < len(found.places):
         lines.append(ASSUMED)
-    if said.first_true:
-        a, b = found.places[said.first_true - 1].point, found.places[said.first_true].point
-        gap = "between them" if found.places[said.first_true].after_gap else "by that commit"
+    if answer.first_true:
+        a, b = found.places[answer.first_true - 1].point, found.places[answer.first_true].point
+        gap = "between them" if found.places[answer.first_true].after_gap else "by that commit"
         lines.append(f"What changed {gap}: snapscope diff {' '.join(map(shlex.quote, (table, a, b)))}")
     return "\n".join(lines)
 
 
 def _sentence(found: Found) -> str:
-    said = found.answer
-    first, last = found.place(said.first_true), found.place(said.last_false)
-    match said.outcome:
+    answer = found.answer
+    first, last = found.place(answer.first_true), found.place(answer.last_false)
+    match answer.outcome:
         case Outcome.TURNED:
             assert first is not None
             assert last is not None
@@ -133,5 +133,5 @@ def _when(place: Candidate) -> str:
 
 def _value(probe: Probe) -> str:
     value = "unknown" if probe.value is None else str(probe.value).lower()
-    told = [text for text in (probe.seen, probe.problem) if text]
-    return f"{value} ({'; '.join(told)})" if told else value
+    details = [text for text in (probe.seen, probe.problem) if text]
+    return f"{value} ({'; '.join(details)})" if details else value

@@ -23,8 +23,8 @@ Answer = tuple[Any, str]
 def call(args: Args) -> Answer:
     """Run CALL sys.NAME(…) on the table it names, at a table's location or in a warehouse."""
     now_ms = running.now_ms(args)
-    found, asked = calling.read(args.sql, now_ms, args.table)
-    return _carry_out(args, found.location, asked, now_ms)
+    ref, parsed_call = calling.read(args.sql, now_ms, args.table)
+    return _carry_out(args, ref.location, parsed_call, now_ms)
 
 
 def query(args: Args) -> Answer:
@@ -42,38 +42,38 @@ def query(args: Args) -> Answer:
 
 def action(args: Args) -> Answer:
     """Run an action by the engine's own name: a CALL whose arguments are options."""
-    of = TABLES[PAIMON][args.command]
-    named = {each.call: value for each in of.arguments if (value := getattr(args, each.call)) is not None}
+    procedure = TABLES[PAIMON][args.command]
+    arguments = {each.call: value for each in procedure.arguments if (value := getattr(args, each.call)) is not None}
     places = [place for place in (args.place, args.path) if place is not None]
-    apart = [place for place in (args.warehouse, args.database, args.table) if place is not None]
+    parts = [place for place in (args.warehouse, args.database, args.table) if place is not None]
     name, now_ms = args.table or "t", running.now_ms(args)
-    if len(places) == 1 and not apart:
+    if len(places) == 1 and not parts:
         location = places[0]
-    elif len(apart) == 3 and not places:
+    elif len(parts) == 3 and not places:
         location = calling.find(args.warehouse, f"{args.database}.{name.partition('$')[0]}").location
     else:
         raise Invalid("No single table was given.", remedy="Give its path, or --warehouse, --database and --table.")
-    asked = calls.asked(Call(PAIMON, args.command, (), {"table": name, **named}), now_ms)
-    return _carry_out(args, location, asked, now_ms)
+    parsed_call = calls.request_of(Call(PAIMON, args.command, (), {"table": name, **arguments}), now_ms)
+    return _carry_out(args, location, parsed_call, now_ms)
 
 
-def _carry_out(args: Args, location: str, asked: ParsedCall, now_ms: int) -> Answer:
+def _carry_out(args: Args, location: str, parsed_call: ParsedCall, now_ms: int) -> Answer:
     table = open_table(location)
     history = table.history()
-    found = calling.planned(table, history, asked.request, now_ms)
+    call_plans = calling.planned(table, history, parsed_call.request, now_ms)
     document = {
-        "request": {"type": type(asked.request).__name__, **dataclasses.asdict(asked.request)},
-        "told": list(found.told),
-        "plans": [answers.plan(plan) for plan in found.plans],
-        "fingerprint": found.fingerprint,
+        "request": {"type": type(parsed_call.request).__name__, **dataclasses.asdict(parsed_call.request)},
+        "told": list(call_plans.notices),
+        "plans": [answers.plan(plan) for plan in call_plans.plans],
+        "fingerprint": call_plans.fingerprint,
         "receipts": [],
     }
-    shown = "\n\n".join([*found.told, *(texts.of_plan(plan) for plan in found.plans)])
-    if len(found.plans) > 1:
-        shown += f"\n\nAll of it is plan {found.fingerprint[:16]}"
-    if asked.is_dry:
-        return document, shown
+    text = "\n\n".join([*call_plans.notices, *(texts.of_plan(plan) for plan in call_plans.plans)])
+    if len(call_plans.plans) > 1:
+        text += f"\n\nAll of it is plan {call_plans.fingerprint[:16]}"
+    if parsed_call.is_dry:
+        return document, text
     if not args.json:
-        say(shown)
-    receipts, text = running.carry_out(args, table, found.plans, found.fingerprint)
-    return {**document, "receipts": receipts}, text
+        say(text)
+    receipts, result = running.carry_out(args, table, call_plans.plans, call_plans.fingerprint)
+    return {**document, "receipts": receipts}, result

@@ -23,26 +23,26 @@ from core.model.history import History
 from core.model.plan import Plan
 from core.model.references import Heads
 from core.model.time_travel import in_words
-from core.procedures.asked import asked
+from core.procedures.change_input import read_change
 from core.procedures.registry import BY_COMMAND
 from core.reports import html as report
 from core.reports import json as answers
 from core.reports import references_json
 from core.table import Table, open_table, resolve
-from core.units import asked_duration_ms, several, size
+from core.units import parse_user_duration_ms, several, size
 from core.urls import place
 
 Answer = tuple[Any, str]
 
 
-def _asked(args: Args, heads: Heads) -> tuple[Change, dict[str, Any]]:
+def _requested(args: Args, heads: Heads) -> tuple[Change, dict[str, Any]]:
     """The action that was typed.
 
     For a tag created from a time or a watermark, also prints which snapshot it names and what time travel returns, and
     returns both for the document.
     """
-    of = BY_COMMAND[args.change if args.command == "plan" else args.command]
-    change, target = asked(of, vars(args), heads, running.now_ms(args), running.clock_ms())
+    action = BY_COMMAND[args.change if args.command == "plan" else args.command]
+    change, target = read_change(action, vars(args), heads, running.now_ms(args), running.clock_ms())
     if target is None:
         return change, {}
     if not args.json:
@@ -55,7 +55,7 @@ def protect(args: Args) -> Answer:
     table = open_table(args.table)
     point = resolve(table.heads(), args.point, args.branch)
     now_ms = running.now_ms(args)
-    tag = protecting.protection(table, point, asked_duration_ms(args.time_retained), now_ms)
+    tag = protecting.protection(table, point, parse_user_duration_ms(args.time_retained), now_ms)
     return running.run(args, table, table.preview(tag, now_ms))
 
 
@@ -71,10 +71,10 @@ def plan(args: Args) -> Answer:
     if args.table is None:
         raise Invalid("No table was given.", remedy="Give a table, or a warehouse with --all.")
     table = open_table(args.table)
-    history = on_spark.unless_needed(args, table)
+    history = on_spark.history_unless_spark(args, table)
     if history is None:
         return _plan_on_spark(args)
-    change, rounded = _asked(args, history.heads)
+    change, rounded = _requested(args, history.heads)
     shown = table.preview(change, running.now_ms(args), history)
     native, coming = table.native(shown, history), _coming(table, history, shown)
     document, text = {**answers.plan(shown, native, coming), **rounded}, texts.of_plan(shown, native, coming)
@@ -89,10 +89,10 @@ def plan(args: Args) -> Answer:
 def _plan_on_spark(args: Args) -> Answer:
     """A plan whose metadata Spark reads. What the engine would do is not compared."""
     with on_spark.table(args.table) as table:
-        change, rounded = _asked(args, table.heads())
+        change, rounded = _requested(args, table.heads())
         history = on_spark.history(table, change)
         shown = table.preview(change, running.now_ms(args), history)
-    document, text = {**on_spark.known(answers.plan(shown)), **rounded}, texts.of_plan(shown)
+    document, text = {**on_spark.known_fields(answers.plan(shown)), **rounded}, texts.of_plan(shown)
     if args.report is not None:
         path = reports.written(args.report, report.of_plan(shown, history.heads, table.name))
         return {**document, "report": path}, f"{text}\nWritten to {path}."
@@ -110,16 +110,16 @@ def _plan_all(args: Args) -> Answer:
     A table that cannot be planned reports why without hiding others, and makes the exit status nonzero.
     """
     document, rows = [], []
-    found = list_tables(args.all)
-    for problem in found.problems:
+    listing = list_tables(args.all)
+    for problem in listing.problems:
         document.append({"table": problem.path, **references_json.problem(problem)})
         rows.append((problem.path, "", "", "", problem.sentence()))
-    for number, each in enumerate(found.tables, 1):
-        running.count(args, number, len(found.tables), "table")
+    for number, each in enumerate(listing.tables, 1):
+        running.count(args, number, len(listing.tables), "table")
         try:
             table = open_table(each.location)
             history = table.history()
-            shown = table.preview(_asked(args, history.heads)[0], running.now_ms(args), history)
+            shown = table.preview(_requested(args, history.heads)[0], running.now_ms(args), history)
             coming = _coming(table, history, shown)
         except SnapscopeError as error:
             document.append({"table": each.location, **references_json.error(error)})
@@ -127,18 +127,18 @@ def _plan_all(args: Args) -> Answer:
             continue
         document.append(answers.plan(shown, coming=coming))
         frees = f"{len(shown.frees):,}", size(shown.freed_bytes), size(shown.kept_bytes)
-        own = f"; the next commit expires {len(coming.expired)} automatically" if coming and coming.expired else ""
-        rows.append((each.title, *frees, f"{shown.deletions}{own}"))
+        expiring = f"; the next commit expires {len(coming.expired)} automatically" if coming and coming.expired else ""
+        rows.append((each.title, *frees, f"{shown.deletions}{expiring}"))
     args.partly = UNREAD if any("error" in each for each in document) else ""
     return document, grid(("table", "files reclaimed", "bytes reclaimed", "bytes kept", ""), rows)
 
 
 def change(args: Args) -> Answer:
     table = open_table(args.table)
-    history = on_spark.unless_needed(args, table)
+    history = on_spark.history_unless_spark(args, table)
     if history is None:
         return _change_on_spark(args)
-    change, rounded = _asked(args, history.heads)
+    change, rounded = _requested(args, history.heads)
     shown = table.preview(change, running.now_ms(args), history)
     document, text = running.run(args, table, shown, _coming(table, history, shown))
     return {**document, **rounded}, text
@@ -147,12 +147,12 @@ def change(args: Args) -> Answer:
 def _change_on_spark(args: Args) -> Answer:
     """As `change`; the run, too, decides by what Spark reads."""
     with on_spark.table(args.table) as table:
-        change, rounded = _asked(args, table.heads())
+        change, rounded = _requested(args, table.heads())
         shown = table.preview(change, running.now_ms(args), on_spark.history(table, change))
         if not args.json:
             say(on_spark.sentence())
         document, text = running.run(args, table, shown)
-    return {**on_spark.known(document), **rounded}, text
+    return {**on_spark.known_fields(document), **rounded}, text
 
 
 def orphans(args: Args) -> Answer:
@@ -160,13 +160,13 @@ def orphans(args: Args) -> Answer:
     if args.delete:
         return change(args)
     table = open_table(args.table)
-    history = on_spark.unless_needed(args, table)
+    history = on_spark.history_unless_spark(args, table)
     if history is None:
         with on_spark.table(args.table) as table:
-            asked_for = _asked(args, table.heads())[0]
-            shown = table.preview(asked_for, running.now_ms(args), on_spark.history(table, asked_for))
-        return on_spark.known(answers.plan(shown)), f"{_of_orphans(shown)}\n{on_spark.sentence()}"
-    shown = table.preview(_asked(args, history.heads)[0], running.now_ms(args), history)
+            requested = _requested(args, table.heads())[0]
+            shown = table.preview(requested, running.now_ms(args), on_spark.history(table, requested))
+        return on_spark.known_fields(answers.plan(shown)), f"{_of_orphans(shown)}\n{on_spark.sentence()}"
+    shown = table.preview(_requested(args, history.heads)[0], running.now_ms(args), history)
     return answers.plan(shown), _of_orphans(shown)
 
 
@@ -183,7 +183,7 @@ def _of_orphans(shown: Plan) -> str:
 
 
 def resume(args: Args) -> Answer:
-    settle_s = asked_duration_ms(args.settle) / 1000
+    settle_s = parse_user_duration_ms(args.settle) / 1000
     with (
         on_spark.opener() if args.on_spark else nullcontext(open_table) as opened,
         running.interruptible(Journal().run(args.run_id).table) as cancelled,
@@ -194,16 +194,16 @@ def resume(args: Args) -> Answer:
             settle_s=settle_s,
             cancelled=cancelled,
             outside=args.outside,
-            **running.told(args),
+            **running.progress_callbacks(args),
         )
     document, text = running.ended(args, receipt)
-    return ({**document, **on_spark.told()}, text) if args.on_spark else (document, text)
+    return ({**document, **on_spark.metadata_reader()}, text) if args.on_spark else (document, text)
 
 
 def undo(args: Args) -> Answer:
     with on_spark.opener() if args.on_spark else nullcontext(open_table) as opened:
         restored = take_back(args.run_id, open_table=opened)
-    document = {"run": args.run_id, "restored": list(restored), **(on_spark.told() if args.on_spark else {})}
+    document = {"run": args.run_id, "restored": list(restored), **(on_spark.metadata_reader() if args.on_spark else {})}
     return document, f"Restored {several(len(restored), 'reference')}."
 
 

@@ -21,29 +21,29 @@ _UNKNOWN = ("native", "native_codes", "next_commit")  # what the document of a p
 @contextmanager
 def opener() -> Iterator[Callable[[str], Table]]:
     """Yield a function that opens a table whose history Spark sums up; at the end, close all of these tables."""
-    of = importlib.import_module("core.spark.metadata.table")
+    spark_tables = importlib.import_module("core.spark.metadata.table")
     tables: list[Any] = []
 
-    def opened(location: str) -> Table:
-        tables.append(of.open_table(location))
-        found: Table = tables[-1]
-        return found
+    def open_table(location: str) -> Table:
+        tables.append(spark_tables.open_table(location))
+        table: Table = tables[-1]
+        return table
 
     try:
-        yield opened
+        yield open_table
     finally:
-        for each in tables:
-            each.close()
+        for table in tables:
+            table.close()
 
 
 @contextmanager
 def table(location: str) -> Iterator[Table]:
     """A table whose history Spark sums up."""
-    with opener() as opened:
-        yield opened(location)
+    with opener() as open_table:
+        yield open_table(location)
 
 
-def unless_needed(args: Args, of: Table) -> History | None:
+def history_unless_spark(args: Args, table: Table) -> History | None:
     """Return the history, read by this process; None if Spark is requested, or needed because memory is too small.
 
     Raises `DoesNotFit` for a command that cannot use Spark, whose `args.on_spark` is None.
@@ -51,7 +51,7 @@ def unless_needed(args: Args, of: Table) -> History | None:
     if args.on_spark:
         return None
     try:
-        return of.history()
+        return table.history()
     except DoesNotFit as error:
         if args.on_spark is None:
             raise
@@ -60,14 +60,14 @@ def unless_needed(args: Args, of: Table) -> History | None:
         return None
 
 
-def history(of: Table, change: Change | None = None) -> HistorySummary:
+def history(table: Table, change: Change | None = None) -> HistorySummary:
     """Its history now; `change` is what will be planned. Starts Spark."""
-    return of.until_unchanged(of.heads(), lambda heads: of.summary(heads, change))
+    return table.until_unchanged(table.heads(), lambda heads: table.summary(heads, change))
 
 
-def known(document: Mapping[str, Any]) -> dict[str, Any]:
+def known_fields(document: Mapping[str, Any]) -> dict[str, Any]:
     """What a document of a plan contains then."""
-    return {**{name: value for name, value in document.items() if name not in _UNKNOWN}, **told()}
+    return {**{name: value for name, value in document.items() if name not in _UNKNOWN}, **metadata_reader()}
 
 
 def _engine() -> str:
@@ -76,7 +76,7 @@ def _engine() -> str:
     return master or "local"
 
 
-def told() -> dict[str, Any]:
+def metadata_reader() -> dict[str, Any]:
     """What a document says of it."""
     return {"metadata_read_by": f"Spark ({_engine()})"}
 

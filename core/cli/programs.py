@@ -16,7 +16,7 @@ from core.demo.progress import begin
 from core.execution.protect import hold
 from core.serve import serve as run_dashboard
 from core.table import open_table, resolve
-from core.units import asked_duration_ms, several
+from core.units import parse_user_duration_ms, several
 
 Answer = tuple[Any, str]
 
@@ -30,7 +30,7 @@ def query(args: Args) -> Answer:
     if args.hold is not None:
         history = table.history()
         at = resolve(history.heads, at, args.branch)
-        held = hold(table, at, asked_duration_ms(args.hold), time.time_ns() // 1_000_000)
+        held = hold(table, at, parse_user_duration_ms(args.hold), time.time_ns() // 1_000_000)
     if not args.json:
         print("Starting Spark…", file=sys.stderr)
     answer = run(
@@ -42,17 +42,17 @@ def query(args: Args) -> Answer:
         since=args.since,
         branch=args.branch,
         row_cap=args.limit,
-        timeout_s=asked_duration_ms(args.timeout) / 1000,
+        timeout_s=parse_user_duration_ms(args.timeout) / 1000,
         engine=args.engine,
     )
-    shown = answer.named_apart
-    rows = shown.to_pylist()
+    columns_apart = answer.named_apart
+    rows = columns_apart.to_pylist()
     cells = [[value_text(value) for value in row.values()] for row in rows]
-    text = grid(tuple(shown.column_names), cells)
+    text = grid(tuple(columns_apart.column_names), cells)
     note = f"{several(len(rows), 'row')}{' (more were cut off)' if answer.truncated else ''}, {answer.note}"
     note += "" if held is None else f" Held by {held}."
     document = {
-        "columns": shown.column_names,
+        "columns": columns_apart.column_names,
         "rows": rows,
         "truncated": answer.truncated,
         "seconds": round(answer.seconds, 3),
@@ -92,14 +92,14 @@ def demo(args: Args) -> Answer:
 
 def serve(args: Args) -> Answer:
     _configure(args)
-    places, beside = list(args.warehouse), []
+    places, programs = list(args.warehouse), []
     if args.demo is not None:
         places.insert(0, args.demo)
         if not is_demo(args.demo):
             begin(os.path.realpath(args.demo), time.time_ns() // 1_000_000)
-            beside.append(("-m", "core.demo.background", os.path.realpath(args.demo)))
+            programs.append(("-m", "core.demo.background", os.path.realpath(args.demo)))
             print("The demo is being built; the page shows its tables as they come.", file=sys.stderr)
-    status = run_dashboard(places, args.port, is_writing=args.write, hosts=args.allow_host, beside=beside)
+    status = run_dashboard(places, args.port, is_writing=args.write, hosts=args.allow_host, beside=programs)
     return {"exit_status": status}, ""
 
 

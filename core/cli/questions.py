@@ -20,7 +20,7 @@ from core.model.time_travel import AsOf, in_words, parse_time_ms
 from core.reports import json as answers
 from core.spark.read.removed_points import resolved
 from core.table import Table, open_table, readable
-from core.units import asked_duration_ms, several, size
+from core.units import parse_user_duration_ms, several, size
 
 Answer = tuple[Any, str]
 
@@ -108,7 +108,7 @@ def compared(found: Diff) -> Answer:
 def _rows(args: Args, table: Table, history: History, a: AsOf, b: AsOf) -> Answer:
     from core.spark.diff.rows import row_diff  # slow to import
 
-    found = row_diff(table, history, a, b, limit=args.limit, timeout_s=asked_duration_ms(args.timeout) / 1000)
+    found = row_diff(table, history, a, b, limit=args.limit, timeout_s=parse_user_duration_ms(args.timeout) / 1000)
     lines = [
         (
             each.kind if each.times == 1 else f"{each.kind} ×{each.times}",
@@ -162,12 +162,14 @@ _EXCLUSIVE = ("exclusive_now_bytes", "exclusive_after_policy_bytes")
 
 def cost(args: Args) -> Answer:
     table = open_table(args.table)
-    history = on_spark.unless_needed(args, table)
+    history = on_spark.history_unless_spark(args, table)
     if history is None:
         with on_spark.table(args.table) as wide:
             summed = on_spark.history(wide)
             found = answers.costs(summed, _now_ms(args), args.branch)
-            return {**found, **on_spark.told()}, "\n\n".join([*_costs(args, summed, found), on_spark.sentence()])
+            return {**found, **on_spark.metadata_reader()}, "\n\n".join(
+                [*_costs(args, summed, found), on_spark.sentence()]
+            )
     found = answers.costs(history, _now_ms(args), args.branch)
     coming = table.next_commit(history, _now_ms(args), args.branch)
     found["next_commit"] = answers.forecast(coming)

@@ -26,7 +26,7 @@ from core.planning.confirmation import Danger, of_all
 from core.planning.outside_roots import refuse_unnamed
 from core.reports import json as answers
 from core.table import Table
-from core.units import asked_duration_ms, several
+from core.units import parse_user_duration_ms, several
 from core.urls import spelled
 
 Answer = tuple[Any, str]
@@ -55,31 +55,31 @@ def carry_out(args: Args, table: Table, plans: Sequence[Plan], fingerprint: str)
 
     If one does not finish, the following ones are left for the next run.
     """
-    settle_s = asked_duration_ms(args.settle) / 1000
+    settle_s = parse_user_duration_ms(args.settle) / 1000
     if args.plan is not None and not (len(args.plan) >= FEWEST_DIGITS and fingerprint.startswith(args.plan)):
         raise Conflict(
             f"This plan is {fingerprint[:16]}, not {args.plan}; nothing was changed.",
             remedy="Show the plan again: the table has changed since, or --now and the rules differ from then.",
             code=ErrorCode.PLAN_OUTDATED,
         )
-    wanted = [plan for plan in plans if plan.removes or plan.leaves or len(plan.frees)]
-    if not wanted:
+    effective = [plan for plan in plans if plan.removes or plan.leaves or len(plan.frees)]
+    if not effective:
         refuse_unfinished(table, Journal())  # an interrupted run may leave nothing to plan and still much to finish
         return [], "Nothing to do."
-    named = list(args.outside)
+    named_roots = list(args.outside)
     if not args.yes:
-        named += confirm(args, of_all(wanted, table.name), named)
-    for plan in wanted:  # all of them, before the first one runs
-        refuse_unnamed(plan, named)
-    told_of = []
+        named_roots += confirm(args, of_all(effective, table.name), named_roots)
+    for plan in effective:  # all of them, before the first one runs
+        refuse_unnamed(plan, named_roots)
+    outcomes = []
     with interruptible(table.location) as cancelled:
-        for plan in wanted:
-            manner = {"settle_s": settle_s, "cancelled": cancelled, "outside": named, **told(args)}
-            receipt = apply(table, plan, **manner)
-            told_of.append(ended(args, receipt))
+        for plan in effective:
+            options = {"settle_s": settle_s, "cancelled": cancelled, "outside": named_roots, **progress_callbacks(args)}
+            receipt = apply(table, plan, **options)
+            outcomes.append(ended(args, receipt))
             if receipt.outcome != "done":
                 break
-    return [document for document, _ in told_of], "\n".join(text for _, text in told_of)
+    return [document for document, _ in outcomes], "\n".join(text for _, text in outcomes)
 
 
 def ended(args: Args, receipt: Receipt) -> Answer:
@@ -101,23 +101,23 @@ def interruptible(location: str | None = None) -> Iterator[Callable[[], bool]]:
 
     The second one also prints what is left to do for the table at `location`.
     """
-    asked = threading.Event()
+    stop_requested = threading.Event()
 
-    def ask(*_: object) -> None:
-        if asked.is_set():
+    def on_interrupt(*_: object) -> None:
+        if stop_requested.is_set():
             raise KeyboardInterrupt
-        asked.set()
+        stop_requested.set()
         print("Stopping after the current file; press Ctrl-C again to stop at once.", file=sys.stderr)
 
-    before = signal.signal(signal.SIGINT, ask)
+    previous_handler = signal.signal(signal.SIGINT, on_interrupt)
     try:
-        yield asked.is_set
+        yield stop_requested.is_set
     except KeyboardInterrupt:
         if location is not None:
             _say_what_is_left(location)
         raise
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)
 
 
 def _say_what_is_left(location: str) -> None:
@@ -127,7 +127,7 @@ def _say_what_is_left(location: str) -> None:
         say(f"Run {run.id} is unfinished. Finish it: {recovery.how_to_resume(run)}{undo}", sys.stderr)
 
 
-def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:
+def confirm(args: Args, danger: Danger, named_roots: Sequence[str]) -> list[str]:
     """Ask the user to type what the danger requires; return the typed roots that are not yet in `named`."""
     if args.json or not sys.stdin.isatty():
         raise Invalid(
@@ -135,11 +135,11 @@ def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:
             remedy="Pass --yes to run it without asking.",
             code=ErrorCode.NOT_CONFIRMED,
         )
-    for reason in found.why:
+    for reason in danger.why:
         say(f"Warning: {reason}.")
-    given = {spelled(each) for each in named}
-    roots = [root for root in dict.fromkeys(each.root for each in found.outside) if root not in given]
-    for phrase in (*roots, found.phrase or "yes"):
+    known_roots = {spelled(each) for each in named_roots}
+    roots = [root for root in dict.fromkeys(each.root for each in danger.outside) if root not in known_roots]
+    for phrase in (*roots, danger.phrase or "yes"):
         try:
             typed = input(f"Type {phrase} to go ahead: ").strip()
         except EOFError:
@@ -149,7 +149,7 @@ def confirm(args: Args, found: Danger, named: Sequence[str]) -> list[str]:
     return roots
 
 
-def told(args: Args) -> dict[str, Any]:
+def progress_callbacks(args: Args) -> dict[str, Any]:
     """Progress callbacks for a run; none if the answer is a document."""
     return {} if args.json else {"progress": _progress, "waits": _waits}
 
@@ -174,7 +174,7 @@ def begin_search(args: Args) -> None:
 def _progress(done: int, total: int) -> None:
     """Overwrite one line on a terminal; in a log, print a line per hundred files."""
     if sys.stderr.isatty():
-        counted = f"\rDeleted {done:,} of {several(total, 'file')} ({done * 100 // total} %)"
-        print(counted, end="\n" if done == total else "", file=sys.stderr, flush=True)
+        line = f"\rDeleted {done:,} of {several(total, 'file')} ({done * 100 // total} %)"
+        print(line, end="\n" if done == total else "", file=sys.stderr, flush=True)
     elif done % 100 == 0 or done == total:
         print(f"{done:,} of {several(total, 'file')}", file=sys.stderr)

@@ -18,16 +18,16 @@ from core.procedures.definitions import orphans
 from core.units import iso
 
 
-def asked(
-    of: Definition, given: Mapping[str, Any], heads: Heads, now_ms: int, clock_ms: int
+def read_change(
+    action: Definition, given: Mapping[str, Any], heads: Heads, now_ms: int, clock_ms: int
 ) -> tuple[Change, TagTarget | None]:
     """The action; and for a tag created from a time or a watermark, which snapshot that is and why.
 
     `now_ms`: the moment at which ages are computed. `clock_ms`: the real time; orphans are old by the earlier of the
     two, so that no file of a running writer is taken for one.
     """
-    found = None
-    if of is orphans.CLEAN:
+    target = None
+    if action is orphans.CLEAN:
         age_ms = heads.capabilities.orphan_age_ms
         if parse_time_ms(given["older_than"] or iso(now_ms - age_ms)) > clock_ms:
             raise Invalid("The age limit for orphans must be in the past.", remedy="Give a time in the past.")
@@ -35,6 +35,6 @@ def asked(
     time, watermark = given.get("time"), given.get("watermark")
     if time is not None or watermark is not None:
         time_ms = None if time is None else parse_time_ms(time)
-        found = tag_target(heads, time_ms=time_ms, watermark=watermark, branch=given["branch"])
-        given = {**given, "snapshot": str(found.snapshot.id)}
-    return of.read(given), found
+        target = tag_target(heads, time_ms=time_ms, watermark=watermark, branch=given["branch"])
+        given = {**given, "snapshot": str(target.snapshot.id)}
+    return action.read(given), target

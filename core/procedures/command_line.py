@@ -20,13 +20,13 @@ def command(change: Change, location: str, outside: Iterable[str] = ()) -> str:
 
 def exactly(change: Change, location: str, now_ms: int, fingerprint: str, outside: Iterable[str] = ()) -> str:
     """The command that runs exactly one plan or refuses: with the plan's `--now` and fingerprint."""
-    judged = ("--now", iso(now_ms), "--plan", fingerprint)
-    return line(*words(change, location), *_flagged("--outside", outside), *judged)
+    guard = ("--now", iso(now_ms), "--plan", fingerprint)
+    return line(*words(change, location), *_flagged("--outside", outside), *guard)
 
 
-def line(*spoken: str) -> str:
+def line(*words: str) -> str:
     """A command line that a shell parses back into exactly these words."""
-    return shlex.join(["snapscope", *spoken])
+    return shlex.join(["snapscope", *words])
 
 
 def words(change: Change, location: str) -> list[str]:

@@ -17,7 +17,7 @@ from core.procedures.requests import Request
 from core.procedures.units import SWITCH, TEXT, Constant, Unit
 
 Given = Mapping[str, Any]  # arguments of a CALL by name, parsed; missing ones are None
-Said = Mapping[str, Constant]
+Constants = Mapping[str, Constant]
 Gather = Callable[[Iterable[Any]], tuple[Any, ...]]
 
 
@@ -53,7 +53,7 @@ class Argument:
     def options(self) -> tuple[str, ...]:
         """Every spelling; the first is the one that is displayed."""
         own = (self.option,) if isinstance(self.option, str) else self.option
-        return distinct([*own, *spelled(self)]) if self.is_also_option else own
+        return distinct([*own, *option_names(self)]) if self.is_also_option else own
 
     @property
     def dest(self) -> str:
@@ -84,9 +84,9 @@ class Argument:
         return [self.options[0], word]
 
 
-def spelled(field: Argument) -> tuple[str, ...]:
+def option_names(argument: Argument) -> tuple[str, ...]:
     """The options by which an engine's action takes an argument, with underscores or dashes."""
-    names = [f"--{name}" for name in (field.call, *field.also)]
+    names = [f"--{name}" for name in (argument.call, *argument.also)]
     return distinct([*names, *(name.replace("_", "-") for name in names)])
 
 
@@ -104,17 +104,17 @@ class Procedure:
     arguments: tuple[Argument, ...] = ()
     _: KW_ONLY
     make_request: Callable[[Given, str, int], Request] | None = None
-    make_arguments: Callable[[Any, int, Mapping[str, str]], Said | None] | None = None
+    make_arguments: Callable[[Any, int, Mapping[str, str]], Constants | None] | None = None
     without: tuple[str, ...] = ()
     is_shown: bool = True
 
     def request(self, given: Given, branch: str, now_ms: int) -> Request:
         if self.make_request is not None:
             return self.make_request(given, branch, now_ms)
-        found = {each.name: given[each.call] for each in self.arguments if given[each.call] is not None}
-        return self.of(**{"branch": branch, **{name: value for name, value in found.items() if name}})
+        values = {each.name: given[each.call] for each in self.arguments if given[each.call] is not None}
+        return self.of(**{"branch": branch, **{name: value for name, value in values.items() if name}})
 
-    def arguments_of(self, change: Change, now_ms: int, options: Mapping[str, str]) -> Said | None:
+    def arguments_of(self, change: Change, now_ms: int, options: Mapping[str, str]) -> Constants | None:
         """Return the arguments that make the procedure do exactly what the action does; None if there are none.
 
         `options` are the table's."""
@@ -126,21 +126,21 @@ class Procedure:
         others = [field for field in dataclasses.fields(change) if field.name not in covered]
         if any(getattr(change, field.name) != field.default for field in others):
             return None
-        return said_of(self.arguments, change)
+        return constants_of(self.arguments, change)
 
 
-def said_of(fields: Sequence[Argument], change: Change) -> Said | None:
+def constants_of(arguments: Sequence[Argument], change: Change) -> Constants | None:
     """The arguments that express these fields of an action; None if one of its values cannot be expressed."""
-    said: dict[str, Constant] = {}
-    for each in fields:
+    constants: dict[str, Constant] = {}
+    for each in arguments:
         value = getattr(change, each.name, None)
         if value is None or value == ():
             continue
         constant = each.unit.constant(value)
         if constant is None:
             return None
-        said[each.call] = constant
-    return said
+        constants[each.call] = constant
+    return constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,18 +164,18 @@ class Definition:
         own = {each.name for each in dataclasses.fields(self.of)}
         values = {"branch": given["branch"]}
         for each in self.arguments:
-            found = given[each.dest]
-            if each.name in own and found is not None and found is not False and found != []:
-                values[each.name] = each.read(found)
+            value = given[each.dest]
+            if each.name in own and value is not None and value is not False and value != []:
+                values[each.name] = each.read(value)
         return self.of(**values)
 
     def words(self, change: Change, location: str) -> list[str]:
         """The words of the command line that parses back to this action."""
-        usual = {each.name: each.default for each in dataclasses.fields(change)}
-        spoken = [self.command, location]
+        defaults = {each.name: each.default for each in dataclasses.fields(change)}
+        command_words = [self.command, location]
         for each in self.arguments:
             if each.is_always_shown:
-                spoken += each.options[:1]
-            elif each.name in usual and (value := getattr(change, each.name)) != usual[each.name]:
-                spoken += each.words(value)
-        return spoken + (["--branch", change.branch] if change.branch != MAIN else [])
+                command_words += each.options[:1]
+            elif each.name in defaults and (value := getattr(change, each.name)) != defaults[each.name]:
+                command_words += each.words(value)
+        return command_words + (["--branch", change.branch] if change.branch != MAIN else [])

@@ -80,9 +80,9 @@ def parse(sql: str) -> Call:
     except RecursionError:
         raise Invalid("The CALL is nested too deeply.", remedy="Its arguments must be constants.") from None
     except SqlglotError as error:
-        said = str(error).splitlines()[0]
+        problem = str(error).splitlines()[0]
         raise Invalid(
-            "The CALL cannot be parsed: {said}", said=said, remedy="Write CALL sys.NAME(name => value, …)."
+            "The CALL cannot be parsed: {said}", said=problem, remedy="Write CALL sys.NAME(name => value, …)."
         ) from None
     function = found.expression if isinstance(found, exp.Dot) else None
     if not isinstance(function, exp.Anonymous):
@@ -127,13 +127,13 @@ def _constant(value: Any) -> Any:
             )
 
 
-def asked(call: Call, now_ms: int) -> ParsedCall:
+def request_of(call: Call, now_ms: int) -> ParsedCall:
     """What a CALL requests.
 
     Raises `Invalid` for wrong arguments, `Unsupported` for procedures without an action here.
     """
-    known = TABLES.get(call.namespace)
-    if known is None:
+    procedures = TABLES.get(call.namespace)
+    if procedures is None:
         raise Invalid(
             "There is no namespace {namespace!r}.",
             namespace=call.namespace,
@@ -143,54 +143,56 @@ def asked(call: Call, now_ms: int) -> ParsedCall:
         raise Unsupported(
             "CALL {namespace}.{name} is not supported here: {why}", namespace=call.namespace, name=call.name, why=why
         )
-    if call.name not in known:
+    if call.name not in procedures:
         raise Invalid(
             "There is no procedure {namespace}.{name}.",
             namespace=call.namespace,
             name=call.name,
-            remedy=message("Known procedures: {known}.", known=", ".join(known)),
+            remedy=message("Known procedures: {known}.", known=", ".join(procedures)),
         )
-    of = known[call.name]
-    given = _matched(of, call)
-    table, _, branch = given.pop("table").partition("$branch_")
-    return ParsedCall(table, of.request(given, branch or MAIN, now_ms), bool(given.get("dry_run")))
+    procedure = procedures[call.name]
+    arguments = _matched(procedure, call)
+    table, _, branch = arguments.pop("table").partition("$branch_")
+    return ParsedCall(table, procedure.request(arguments, branch or MAIN, now_ms), bool(arguments.get("dry_run")))
 
 
-def _matched(of: Procedure, call: Call) -> dict[str, Any]:
-    taken = (TABLE, *of.arguments)
-    names = {name.lower(): each for each in taken for name in (each.call, *each.also)}
-    listed = ", ".join(each.call for each in taken)
-    if len(call.positional) > len(taken):
+def _matched(procedure: Procedure, call: Call) -> dict[str, Any]:
+    accepted = (TABLE, *procedure.arguments)
+    names = {name.lower(): each for each in accepted for name in (each.call, *each.also)}
+    names_shown = ", ".join(each.call for each in accepted)
+    if len(call.positional) > len(accepted):
         raise Invalid(
             "{procedure} takes at most {count} arguments.",
-            procedure=of.name,
-            count=len(taken),
-            remedy=message("Its arguments: {listed}.", listed=listed),
+            procedure=procedure.name,
+            count=len(accepted),
+            remedy=message("Its arguments: {listed}.", listed=names_shown),
         )
-    values = {each.call: value for each, value in zip(taken, call.positional, strict=False)}
+    values = {each.call: value for each, value in zip(accepted, call.positional, strict=False)}
     for name, value in call.named.items():
         each = names.get(name.lower())
         if each is None:
             raise Invalid(
                 "{procedure} has no argument {name!r}, or it has no effect here.",
-                procedure=of.name,
+                procedure=procedure.name,
                 name=name,
-                remedy=message("Available: {listed}.", listed=listed),
+                remedy=message("Available: {listed}.", listed=names_shown),
             )
         if each.call in values:
-            raise Invalid("The argument {name} of {procedure} is given twice.", name=each.call, procedure=of.name)
+            raise Invalid(
+                "The argument {name} of {procedure} is given twice.", name=each.call, procedure=procedure.name
+            )
         values[each.call] = value
-    for each in taken:
+    for each in accepted:
         if each.is_needed and values.get(each.call) is None:
             raise Invalid(
                 "{procedure} needs the argument {name}.",
-                procedure=of.name,
+                procedure=procedure.name,
                 name=each.call,
-                remedy=message("Available: {listed}.", listed=listed),
+                remedy=message("Available: {listed}.", listed=names_shown),
             )
         if not each.is_needed and values.get(each.call) == "":  # Flink 1.18 has no named arguments: '' omits one
             values[each.call] = None
     return {
         each.call: None if (value := values.get(each.call)) is None else each.unit.argument(each.call, value)
-        for each in taken
+        for each in accepted
     }

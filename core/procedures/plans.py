@@ -25,14 +25,14 @@ from core.table import Table
 
 
 @dataclass(frozen=True)
-class Called:
+class CallPlans:
     """The plans of a CALL.
 
-    `plans` in the order in which they run; `told` is what to know before. `is_dry`: only to be shown.
+    `plans` in the order in which they run; `notices`: what to know before they run. `is_dry`: only to be shown.
     """
 
     plans: tuple[Plan, ...]
-    told: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     is_dry: bool = False
 
     @property
@@ -46,41 +46,41 @@ class Called:
 def read(sql: str, now_ms: int, location: str) -> tuple[TableRef, ParsedCall]:
     """The table that a CALL names at this location, and what the CALL requests for it."""
     call = calls.parse(sql)
-    asked = calls.asked(call, now_ms)
-    found = find(location, asked.table)
-    own = registry.named(found.format).capabilities.procedures
-    if call.namespace != own:
+    parsed_call = calls.request_of(call, now_ms)
+    ref = find(location, parsed_call.table)
+    namespace = registry.named(ref.format).capabilities.procedures
+    if call.namespace != namespace:
         raise Invalid(
             "The format of {title} is {format}: its procedures are called {own}.NAME.",
-            title=found.title,
-            format=found.format,
-            own=own,
+            title=ref.title,
+            format=ref.format,
+            own=namespace,
         )
-    return found, asked
+    return ref, parsed_call
 
 
-def find(location: str, named: str) -> TableRef:
+def find(location: str, name: str) -> TableRef:
     """The table that a CALL names, in a warehouse or at a table's own location.
 
     Raises `NotFound` if it is another one.
     """
-    found = list_tables(location).tables
-    words = [each.strip("`") for each in named.split(".")]
-    fitting = [each for each in found if _names(words, each)]
-    if len(fitting) == 1:
-        return fitting[0]
-    there = ", ".join(each.title for each in found[:10]) or "none"
-    if fitting:
+    refs = list_tables(location).tables
+    words = [each.strip("`") for each in name.split(".")]
+    matching = [each for each in refs if _names(words, each)]
+    if len(matching) == 1:
+        return matching[0]
+    titles = ", ".join(each.title for each in refs[:10]) or "none"
+    if matching:
         raise Invalid(
             "More than one table is named {named}.",
-            named=named,
-            remedy=message("Add its database: {there}.", there=there),
+            named=name,
+            remedy=message("Add its database: {there}.", there=titles),
         )
     raise NotFound(
         "The CALL is for table {named}, which is not at {location}.",
-        named=named,
+        named=name,
         location=location,
-        remedy=message("Tables there: {there}.", there=there),
+        remedy=message("Tables there: {there}.", there=titles),
     )
 
 
@@ -90,22 +90,24 @@ def _names(words: list[str], ref: TableRef) -> bool:
     return words[-len(own) :] == own or own[-len(words) :] == words
 
 
-def planned(table: Table, history: History, request: Request, now_ms: int) -> Called:
+def planned(table: Table, history: History, request: Request, now_ms: int) -> CallPlans:
     """The plans of a request. Changes nothing."""
     match request:
         case TagFrom():
-            asked = {"time_ms": request.time_ms, "watermark": request.watermark}
-            found = tag_target(history.heads, **asked, branch=request.branch)
-            change: Change = CreateTag(request.name, found.snapshot.id, request.retained_ms, request.branch)
-            return Called((table.preview(change, now_ms, history),), tuple(found.sentences()))
+            given = {"time_ms": request.time_ms, "watermark": request.watermark}
+            target = tag_target(history.heads, **given, branch=request.branch)
+            change: Change = CreateTag(request.name, target.snapshot.id, request.retained_ms, request.branch)
+            return CallPlans((table.preview(change, now_ms, history),), tuple(target.sentences()))
         case ExpireTags():
-            plan, untold = automatic_tags.ended(table, history, now_ms, request.branch, request.older_than_ms)
-            notes = [codes.TAG_STAYS(name=name, why=why) for name, why in untold.items()]
-            return Called((plan,) if plan else (), tuple(sentences(notes if plan else [codes.NO_TAG_ENDED(), *notes])))
+            plan, unknown_age = automatic_tags.ended(table, history, now_ms, request.branch, request.older_than_ms)
+            notes = [codes.TAG_STAYS(name=name, why=why) for name, why in unknown_age.items()]
+            return CallPlans(
+                (plan,) if plan else (), tuple(sentences(notes if plan else [codes.NO_TAG_ENDED(), *notes]))
+            )
         case AutoTag():
             due = automatic_tags.automatic(table, history, now_ms, request.branch)
             none = () if due.plans else (codes.NO_TAG_DUE(),)
-            return Called(due.plans, tuple(sentences((*due.notes, *none))))
+            return CallPlans(due.plans, tuple(sentences((*due.notes, *none))))
         case BackToWatermark():
             change = Rollback(str(_last_before(history, request)), destructive=True, branch=request.branch)
         case Rollback() if request.point.startswith(REF):
@@ -116,13 +118,13 @@ def planned(table: Table, history: History, request: Request, now_ms: int) -> Ca
             change = dataclasses.replace(request, point=f"{kinds[name]}:{name}")
         case _:
             change = request
-    return Called((table.preview(change, now_ms, history),))
+    return CallPlans((table.preview(change, now_ms, history),))
 
 
 def _last_before(history: History, request: BackToWatermark) -> int:
     line = history.heads.line(request.branch)
     known = [] if line is None else [(each.id, each.watermark) for each in line.snapshots if each.watermark is not None]
-    fitting = [number for number, watermark in known if watermark <= request.watermark]
-    if not fitting:
+    matching = [number for number, watermark in known if watermark <= request.watermark]
+    if not matching:
         raise NotFound("No retained snapshot has a watermark at or before {watermark}.", watermark=request.watermark)
-    return fitting[-1]
+    return matching[-1]

@@ -38,8 +38,8 @@ DEFINITIONS: tuple[Definition, ...] = (
 BY_COMMAND: Mapping[str, Definition] = {each.command: each for each in DEFINITIONS}
 _BY_ACTION: Mapping[type[Change], Definition] = {each.of: each for each in DEFINITIONS}
 
-_PAIMON = [*(each for of in DEFINITIONS for each in of.paimon), *tags.REQUESTS, *branches.REQUESTS]
-_ICEBERG = [each for of in DEFINITIONS for each in of.iceberg]
+_PAIMON = [*(each for action in DEFINITIONS for each in action.paimon), *tags.REQUESTS, *branches.REQUESTS]
+_ICEBERG = [each for action in DEFINITIONS for each in action.iceberg]
 TABLES: Mapping[str, Mapping[str, Procedure]] = {
     PAIMON: {each.name: each for each in _PAIMON},
     ICEBERG: {each.name: each for each in _ICEBERG},

@@ -10,7 +10,7 @@ from typing import Any
 from core.errors import Invalid, Unsupported
 from core.model import time_input
 from core.model.time_travel import parse_time_ms
-from core.units import asked_duration_ms, iso, parse_duration_ms, whole
+from core.units import iso, parse_duration_ms, parse_user_duration_ms, whole
 
 
 class Sql(str):
@@ -161,7 +161,9 @@ ID = Unit(_snapshot_id, str, _number, int, "ID")
 IDS = Unit(_snapshot_id, str, _ids, tuple, "ID")
 NAMES = Unit(str, str, _names, _listed, "NAME")
 PARTITIONS = Unit(str, str, _partitions, ";".join, "KEY=VALUE[,KEY=VALUE…]")
-DURATION = Unit(asked_duration_ms, whole, lambda _, value: parse_duration_ms(str(value)), "{} ms".format, "DURATION")
+DURATION = Unit(
+    parse_user_duration_ms, whole, lambda _, value: parse_duration_ms(str(value)), "{} ms".format, "DURATION"
+)
 TIME = Unit(parse_time_ms, iso, _moment, _time, "TIME")
 TIMESTAMP = Unit(parse_time_ms, iso, _moment, _timestamp, "TIME")  # the same in Iceberg's CALLs
 SWITCH = Unit(str, str, _flag, str)

@@ -8,7 +8,7 @@ import streamlit as st
 from core.analysis.tag_target import tag_target
 from core.model.actions import CreateTag, DeleteTags, RenameTag, ReplaceTag
 from core.model.references import MAIN, Line
-from core.units import asked_duration_ms
+from core.units import parse_user_duration_ms
 from dashboard import data as loading
 from dashboard import url_state, words
 from dashboard.components import errors, explain_figure, frame, grid, inputs, version_picker
@@ -197,7 +197,7 @@ def _key(opened: OpenedTable, name: str) -> str:
 
 
 def _retained_ms(kept: str | None) -> int | None:
-    return asked_duration_ms(kept) if kept and kept.strip() else None
+    return parse_user_duration_ms(kept) if kept and kept.strip() else None
 
 
 draw()

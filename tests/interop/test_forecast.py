@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.model.actions import Expire
-from core.procedures.parse import asked, parse
+from core.procedures.parse import parse, request_of
 from core.table import open_table
 from tests.engines.paimon_java import PaimonJudge
 
@@ -75,7 +75,7 @@ def test_a_call_takes_what_the_engines_takes(
     for number in range(9):
         java_judge.write(place, [[number % 3, "v"]], options=QUIET)
     argument = "" if most is None else f", max_deletes => {most}"
-    request = asked(parse(f"CALL sys.expire_snapshots(table => 'default.t'{argument})"), 0).request
+    request = request_of(parse(f"CALL sys.expire_snapshots(table => 'default.t'{argument})"), 0).request
     assert isinstance(request, Expire)
     plan = open_table(str(place)).preview(request, time.time_ns() // 1_000_000)
     before = {str(each["id"]) for each in java_judge.snapshots(place)}

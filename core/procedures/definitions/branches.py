@@ -13,7 +13,7 @@ from core.model.actions import (
     ReplaceBranch,
     Rollback,
 )
-from core.procedures.definition import Argument, Definition, Given, Procedure, Said, distinct
+from core.procedures.definition import Argument, Constants, Definition, Given, Procedure, distinct
 from core.procedures.requests import BackToWatermark
 from core.procedures.units import (
     DURATION,
@@ -146,7 +146,7 @@ def _back(given: Given, branch: str, _: int) -> Rollback:
     return Rollback(_one(given), destructive=True, branch=branch)
 
 
-def _said(change: Rollback, *_: object) -> Said | None:
+def _point_constants(change: Rollback, *_: object) -> Constants | None:
     if not change.destructive:
         return None
     named = {each.call: each.unit.constant(change.point) for each in (_SNAPSHOT, _TAG)}
@@ -160,7 +160,7 @@ def _current(given: Given, branch: str, _: int) -> Rollback:
     return Rollback(number or (ref if ":" in ref else f"{REF}{ref}"), any_line=True, branch=branch)
 
 
-def _said_current(change: Rollback, *_: object) -> Said | None:
+def _current_constants(change: Rollback, *_: object) -> Constants | None:
     number = SNAPSHOT_POINT.constant(change.point)
     return {"snapshot_id": number} if change.any_line and number is not None else None
 
@@ -181,7 +181,9 @@ ROLLBACK = Definition(
         Argument("any_line", SWITCH, "--set", "Iceberg: allow a snapshot that is not an ancestor of main", group="how"),
     ),
     paimon=(
-        Procedure("rollback", Rollback, (_VERSION, _SNAPSHOT, _TAG), make_request=_back, make_arguments=_said),
+        Procedure(
+            "rollback", Rollback, (_VERSION, _SNAPSHOT, _TAG), make_request=_back, make_arguments=_point_constants
+        ),
         Procedure("rollback_to", Rollback, (_TAG, _SNAPSHOT, _VERSION), make_request=_back, is_shown=False),
         Procedure(
             "rollback_to_timestamp",
@@ -207,7 +209,7 @@ ROLLBACK = Definition(
             Rollback,
             (dataclasses.replace(_ID, is_needed=False), Argument("", TEXT, call="ref")),
             make_request=_current,
-            make_arguments=_said_current,
+            make_arguments=_current_constants,
         ),
     ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from core.formats.paimon.retention import LEAST, RULES, UNBOUNDED
 from core.model.actions import Expire
-from core.procedures.definition import Argument, Definition, Given, Procedure, Said, said_of
+from core.procedures.definition import Argument, Constants, Definition, Given, Procedure, constants_of
 from core.procedures.units import DURATION, IDS, NUMBER, SILENT, SWITCH, TEXT, TIME, TIMESTAMP
 
 _FOREVER_MS = 10**15
@@ -36,7 +36,7 @@ _ICEBERG = (
 )
 
 
-def _by_paimon(change: Expire, now_ms: int, options: Mapping[str, str]) -> Said | None:
+def _by_paimon(change: Expire, now_ms: int, options: Mapping[str, str]) -> Constants | None:
     """Paimon's arguments.
 
     A retain-max below the engine's default retain-min needs a retain-min, or the engine refuses it.
@@ -49,14 +49,14 @@ def _by_paimon(change: Expire, now_ms: int, options: Mapping[str, str]) -> Said 
     least = change.retain_min
     if least is None and change.retain_max is not None and "snapshot.num-retained.min" not in options:
         least = change.retain_max if change.retain_max < LEAST else None
-    return said_of(_PAIMON, dataclasses.replace(change, older_than_ms=older, retain_min=least))
+    return constants_of(_PAIMON, dataclasses.replace(change, older_than_ms=older, retain_min=least))
 
 
-def _by_iceberg(change: Expire, now_ms: int, _: object) -> Said | None:
+def _by_iceberg(change: Expire, now_ms: int, _: object) -> Constants | None:
     if change.drop_tags:
         return None
     older = change.older_than_ms if change.time_retained_ms is None else now_ms - change.time_retained_ms
-    return said_of(_ICEBERG, dataclasses.replace(change, older_than_ms=older))
+    return constants_of(_ICEBERG, dataclasses.replace(change, older_than_ms=older))
 
 
 def _changelogs(given: Given, branch: str, _: int) -> Expire:

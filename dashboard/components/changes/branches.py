@@ -17,7 +17,7 @@ from core.model.actions import (
     Rollback,
 )
 from core.model.references import MAIN, Heads, Line
-from core.units import asked_duration_ms
+from core.units import parse_user_duration_ms
 from dashboard import data as loading
 from dashboard import words
 from dashboard.components import errors, frame, inputs, version_picker
@@ -190,5 +190,5 @@ def _kept(heads: Heads, form: str) -> tuple[int | None, int | None, int | None]:
         )
         for name, label in (("snapshots", words.BRANCH_SNAPSHOT_AGE), ("age", words.BRANCH_AGE))
     ]
-    snapshots_ms, own_ms = (asked_duration_ms(age) if age and age.strip() else None for age in ages)
+    snapshots_ms, own_ms = (parse_user_duration_ms(age) if age and age.strip() else None for age in ages)
     return least, snapshots_ms, own_ms

@@ -21,7 +21,7 @@ def draw(opened: OpenedTable, history: History, sql: str) -> None:
         _, statement = calling.read(sql, opened.now_ms, opened.ref.location)
         found = calling.planned(loading.table(opened.ref.location), history, statement.request, opened.now_ms)
         st.caption(words.CALL_TEACH)
-        for each in found.told:
+        for each in found.notices:
             st.html(markup.note("info", each))
         if len(found.plans) == 1:
             [plan] = found.plans

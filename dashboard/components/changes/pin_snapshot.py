@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.execution import protect
 from core.model.time_travel import AsOf
-from core.units import asked_duration_ms, whole
+from core.units import parse_user_duration_ms, whole
 from dashboard import data as loading
 from dashboard import words
 from dashboard.components import errors, frame
@@ -30,7 +30,7 @@ def draw(opened: OpenedTable, found: AsOf) -> None:
             return
         kept = st.text_input(words.TAG_RETAINED, KEPT, key="protect.kept", help=words.PROTECT_HELP, width=160) or KEPT
         table = loading.table(opened.ref.location)
-        tag = protect.protection(table, found, asked_duration_ms(kept), opened.now_ms)
+        tag = protect.protection(table, found, parse_user_duration_ms(kept), opened.now_ms)
         plan = loading.plan(frame.read_history(opened.heads), tag, opened.now_ms)
         plans.brief(plan)
         plans.carry_out(opened, plan)

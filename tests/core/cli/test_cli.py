@@ -1013,9 +1013,9 @@ def test_a_duration_is_one_that_can_be_waited_for(table: TableBuilder, ask: Ask)
         said = ask("query", table.root, "select 1", "--timeout", text, "--json")
         assert said.status != 0
         assert "shorter than a millisecond or longer than 100,000 days" in said.json["error"]["message"]
-    assert [units.asked_duration_ms(f"5000 {unit}") for unit in ("µs", "\u03bcs", "us")] == [5, 5, 5]
-    assert units.asked_duration_ms("100000 d") / 1000 < threading.TIMEOUT_MAX
-    assert [units.asked_duration_ms(text) for text in ("0", "0 s", "00 ns")] == [0, 0, 0]
+    assert [units.parse_user_duration_ms(f"5000 {unit}") for unit in ("µs", "\u03bcs", "us")] == [5, 5, 5]
+    assert units.parse_user_duration_ms("100000 d") / 1000 < threading.TIMEOUT_MAX
+    assert [units.parse_user_duration_ms(text) for text in ("0", "0 s", "00 ns")] == [0, 0, 0]
 
 
 def test_one_row_is_told_as_one(ask: Ask, tmp_path: Path) -> None:

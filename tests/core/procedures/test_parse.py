@@ -29,7 +29,7 @@ from core.model.actions import (
     Rollback,
 )
 from core.procedures import statements
-from core.procedures.parse import asked, is_call, parse
+from core.procedures.parse import is_call, parse, request_of
 from core.procedures.requests import AutoTag, BackToWatermark, ExpireTags, TagFrom
 from tests.support.builders import HOUR_MS, START_MS, TableBuilder
 from tests.support.iceberg_tables import JAVA_RANDOM, moved
@@ -38,7 +38,7 @@ NOW = START_MS + 30 * 24 * HOUR_MS
 
 
 def of(sql: str) -> Any:
-    return asked(parse(sql), NOW).request
+    return request_of(parse(sql), NOW).request
 
 
 # reading -------------------------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def test_queries_are_no_calls() -> None:
 def test_the_call_that_is_told_of_a_change_asks_for_that_change(change: Change) -> None:
     sql = statements.of_paimon(change, "d.t", NOW, {})
     assert sql is not None
-    found = asked(parse(sql), NOW)
+    found = request_of(parse(sql), NOW)
     assert (found.table, found.request) == ("d.t", change)
 
 

@@ -15,7 +15,7 @@ from core.formats.paimon.capabilities import PAIMON
 from core.model.actions import KINDS, Change, CleanOrphans, CreateTag, DeleteBranches, DeleteTags, Expire
 from core.model.references import Heads
 from core.procedures import command_line, statements
-from core.procedures.parse import asked, parse
+from core.procedures.parse import parse, request_of
 from core.procedures.registry import BY_COMMAND, DEFINITIONS, definition
 from tests.support import actions
 from tests.support.actions import LOCATION, NOW_MS, SHOWN, TITLE, some
@@ -49,7 +49,7 @@ def typed(command: str) -> Change:
     root = group()
     with root.make_context("snapscope", [*shlex.split(command)[1:], "--now", str(NOW_MS)]) as context:
         _, args = root.invoke(context)
-    change, target = changes._asked(args, NO_TABLE)
+    change, target = changes._requested(args, NO_TABLE)
     assert target == {}
     return change
 
@@ -87,7 +87,7 @@ def test_the_call_that_is_shown_is_read_back_as_the_same_action(kind: str) -> No
         change = some(kind, seed)
         sql = statements.of_paimon(change, TITLE, NOW_MS, {})
         if sql is not None:
-            found = asked(parse(sql), NOW_MS).request
+            found = request_of(parse(sql), NOW_MS).request
             assert found == sayable(change, definition(change).paimon[0].without)
             assert statements.of_paimon(found, TITLE, NOW_MS, {}) == sql
             shown += 1
@@ -131,7 +131,7 @@ def test_icebergs_call_is_read_back_as_the_same_action(kind: str, fields: tuple[
         change = some(kind, seed)
         sql = statements.of_iceberg(change, TITLE, NOW_MS)
         if sql is not None:
-            found = asked(parse(sql), NOW_MS).request
+            found = request_of(parse(sql), NOW_MS).request
             assert isinstance(found, Change)
             assert [getattr(found, name) for name in fields] == [getattr(change, name) for name in fields]
             assert statements.of_iceberg(found, TITLE, NOW_MS) == sql
