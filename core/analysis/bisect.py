@@ -89,10 +89,10 @@ def next_place(count: int, known: Known) -> int | None:
     if sum(value is None for value in known.values()) >= MOST_UNKNOWN:
         return None
     low, high = _between(count, known)
-    asked = [low, *sorted(place for place in known if low < place < high), high]
+    probed = [low, *sorted(place for place in known if low < place < high), high]
     # Around unknown places, probe the longest unprobed stretch, the later one if equal: any answer there halves the
     # rest.
-    gap, start = max((after - before, before) for before, after in itertools.pairwise(asked))
+    gap, start = max((after - before, before) for before, after in itertools.pairwise(probed))
     return start + gap // 2 if gap > 1 else None
 
 
@@ -100,8 +100,8 @@ def answer(count: int, known: Known) -> BisectResult:
     """The result of the probes so far."""
     low, high = _between(count, known)
     unknown = tuple(place for place in range(low + 1, high) if known.get(place) is None)
-    told = sorted((place, value) for place, value in known.items() if value is not None)
-    steps = itertools.pairwise(told)
+    answers = sorted((place, value) for place, value in known.items() if value is not None)
+    steps = itertools.pairwise(answers)
     contradictions = tuple((one, other) for (one, before), (other, after) in steps if before and not after)
     first_true = high if high < count else None
     if first_true is None:
@@ -238,9 +238,9 @@ def condition(text: str) -> Condition:
     except RecursionError:
         raise Invalid("The query was rejected: it is nested too deeply.", remedy=_SUCH) from None
     except SqlglotError as error:
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise Invalid(
-            "The condition is not a valid SQL expression: {plain}", plain=_plain(said), remedy=_SUCH
+            "The condition is not a valid SQL expression: {plain}", plain=_plain(reason), remedy=_SUCH
         ) from error
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Condition | exp.Query):
         raise Invalid("A condition is one SQL expression.", remedy=_SUCH)
@@ -251,8 +251,8 @@ def condition(text: str) -> Condition:
             remedy=message("Ask whether such rows exist: exists(select 1 from t where {own}).", own=own),
         )
     seen = _compared(own)
-    asked = f"(\n{own}\n) AS {TURNED}" + ("" if seen is None else f", (\n{seen}\n) AS {SEEN}")
-    return Condition(own, f"SELECT {asked}" + (" FROM t" if reads else ""), seen is not None)
+    columns = f"(\n{own}\n) AS {TURNED}" + ("" if seen is None else f", (\n{seen}\n) AS {SEEN}")
+    return Condition(own, f"SELECT {columns}" + (" FROM t" if reads else ""), seen is not None)
 
 
 _COMPARISONS = frozenset({"GT", "GTE", "LT", "LTE", "EQ", "NEQ"})
@@ -260,9 +260,9 @@ _MORE = frozenset({"AND", "OR", "NOT", "CASE", "BETWEEN", "IN", "IS", "LIKE", "I
 _SUCH = message("Such as count(*) > 1000, max(amount) < 0 or exists(select 1 from t where amount < 0).")
 
 
-def _plain(said: str) -> str:
+def _plain(text: str) -> str:
     """Remove the escapes that underline a place in a terminal."""
-    return said.replace("\x1b[4m", "").replace("\x1b[0m", "")
+    return text.replace("\x1b[4m", "").replace("\x1b[0m", "")
 
 
 def _outside(node: Any, inner: Any) -> Iterator[Any]:

@@ -96,10 +96,12 @@ def since(then: Mapping[str, Any], heads: Heads, files: int | None, size: int | 
         unseen = None if lost is None or unseen is None else unseen + lost
         if is_moved and old is not None:
             moved.append((branch, int(old["id"]), tip.id if tip else None))
-    tags, had = _tags(heads), then["tags"]
+    tags, tags_before = _tags(heads), then["tags"]
     unread = {f"tag:{each.name}" for line in heads.lines for each in line.unreadable if each.kind == "tag"}
-    gone = [point for point in had if point not in tags and point.rpartition("/")[2] not in unread]
-    ended = tuple(point for point in gone if had[point][1] is not None and had[point][1] <= now_ms)
+    deleted_tags = [point for point in tags_before if point not in tags and point.rpartition("/")[2] not in unread]
+    ended = tuple(
+        point for point in deleted_tags if tags_before[point][1] is not None and tags_before[point][1] <= now_ms
+    )
     latest = heads.main.latest
     return Since(
         at_ms=int(then["at_ms"]),
@@ -110,10 +112,10 @@ def since(then: Mapping[str, Any], heads: Heads, files: int | None, size: int | 
         rows=_net(then["rows"], latest.total_rows if latest else 0),
         files=_net(then["files"], files),
         bytes=_net(then["bytes"], size),
-        tags_made=tuple(point for point in tags if point not in had),
-        tags_moved=tuple(point for point in tags if point in had and had[point][0] != tags[point][0]),
+        tags_made=tuple(point for point in tags if point not in tags_before),
+        tags_moved=tuple(point for point in tags if point in tags_before and tags_before[point][0] != tags[point][0]),
         tags_ended=ended,
-        tags_gone=tuple(point for point in gone if point not in ended),
+        tags_gone=tuple(point for point in deleted_tags if point not in ended),
         branches_made=tuple(each for each in tips if each != MAIN and each not in before),
         branches_gone=tuple(each for each in before if each != MAIN and each not in tips),
         **_schema(then["schema"], then.get("schema_hash"), heads),

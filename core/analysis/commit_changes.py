@@ -114,14 +114,14 @@ class CommitChanges:
         """Of every commit the partitions that had data files before it and have none after."""
         found: list[list[str]] = [[] for _ in self.snapshots]
         data = ~self._is_delete
-        went = data & (self._side == 1)
+        is_removed = data & (self._side == 1)
         key = self._commit * np.int64(len(self._names) + 1) + self._partition
-        only = np.setdiff1d(key[went], key[data & (self._side == 0)])
+        only = np.setdiff1d(key[is_removed], key[data & (self._side == 0)])
         if not len(only):
             return tuple(map(tuple, found))
         commit, partition = np.divmod(only, len(self._names) + 1)
-        left = self._live_data(partition, np.array(self._own, dtype=np.int64)[commit])
-        for number, code in zip(commit[left == 0].tolist(), partition[left == 0].tolist(), strict=True):
+        remaining = self._live_data(partition, np.array(self._own, dtype=np.int64)[commit])
+        for number, code in zip(commit[remaining == 0].tolist(), partition[remaining == 0].tolist(), strict=True):
             found[number].append(self._names[code])
         return tuple(tuple(sorted(names)) for names in found)
 
@@ -130,13 +130,13 @@ class CommitChanges:
         files, live = self._history.files, self._history.live
         names = pa.array(self._names, pa.string())
         codes = pc.index_in(pc.fill_null(files["partition"], ""), value_set=names).to_numpy()
-        is_asked = np.isin(np.arange(len(self._names)), partition)[codes]
+        is_wanted = np.isin(np.arange(len(self._names)), partition)[codes]
         if "content" in files.column_names:
-            is_asked &= pc.equal(files["content"], "data").to_numpy()
-        mine = is_asked[live.owner]
+            is_wanted &= pc.equal(files["content"], "data").to_numpy()
+        is_wanted_run = is_wanted[live.owner]
         width = np.int64(live.positions + 1)
-        before = codes[live.owner[mine]] * width
-        began, ended = np.sort(before + live.first[mine]), np.sort(before + live.last[mine])
+        before = codes[live.owner[is_wanted_run]] * width
+        began, ended = np.sort(before + live.first[is_wanted_run]), np.sort(before + live.last[is_wanted_run])
         start = partition * width
         at = start + position
         has_begun = np.searchsorted(began, at, side="right") - np.searchsorted(began, start)
@@ -223,11 +223,11 @@ def _crossings(runs: Intervals, own: Sequence[int], before: Sequence[int | None]
         first, last = np.searchsorted(places, runs.first), np.searchsorted(places, runs.last, side="right") - 1
         here = first <= last
         line = maximal(Intervals(runs.owner[here], first[here], last[here], runs.owners, len(own)))
-        came, went = line.first > 0, line.last + 1 < len(own)
-        sides = np.concatenate((np.zeros(came.sum(), dtype=np.int64), np.ones(went.sum(), dtype=np.int64)))
-        commit = np.concatenate((line.first[came], line.last[went] + 1))
+        is_added, is_removed = line.first > 0, line.last + 1 < len(own)
+        sides = np.concatenate((np.zeros(is_added.sum(), dtype=np.int64), np.ones(is_removed.sum(), dtype=np.int64)))
+        commit = np.concatenate((line.first[is_added], line.last[is_removed] + 1))
         order = np.argsort(commit, kind="stable")
-        owner = np.concatenate((line.owner[came], line.owner[went]))
+        owner = np.concatenate((line.owner[is_added], line.owner[is_removed]))
         commits = [_crossing(runs, 0, own[0], before[0]), (commit[order], sides[order], owner[order])]
     commit, side, owner = (np.concatenate(each) for each in zip(*commits, strict=True))
     return commit, side, owner
@@ -237,9 +237,9 @@ def _crossing(runs: Intervals, number: int, at: int, was: int | None) -> tuple[I
     """The same of one commit, from the two positions."""
     here = runs.owner[(runs.first <= at) & (runs.last >= at)]
     there = here[:0] if was is None else runs.owner[(runs.first <= was) & (runs.last >= was)]
-    came, went = np.setdiff1d(here, there), np.setdiff1d(there, here)
-    sides = np.concatenate((np.zeros(len(came), dtype=np.int64), np.ones(len(went), dtype=np.int64)))
-    return np.full(len(sides), number, dtype=np.int64), sides, np.concatenate((came, went))
+    added, removed = np.setdiff1d(here, there), np.setdiff1d(there, here)
+    sides = np.concatenate((np.zeros(len(added), dtype=np.int64), np.ones(len(removed), dtype=np.int64)))
+    return np.full(len(sides), number, dtype=np.int64), sides, np.concatenate((added, removed))
 
 
 def _sums(group: Ints, groups: int, side: Ints, rows: Ints, sizes: Ints, is_delete: np.ndarray) -> tuple[Sums, ...]:
@@ -248,10 +248,10 @@ def _sums(group: Ints, groups: int, side: Ints, rows: Ints, sizes: Ints, is_dele
         np.add.at(found, group[chosen], 1 if weight is None else weight[chosen])
         return found.tolist()
 
-    came, went = side == 0, side == 1
+    is_added, is_removed = side == 0, side == 1
     columns = (
-        added(came & ~is_delete), added(came, rows), added(came, sizes),
-        added(went & ~is_delete), added(went, rows), added(went, sizes), added(came & is_delete),
+        added(is_added & ~is_delete), added(is_added, rows), added(is_added, sizes),
+        added(is_removed & ~is_delete), added(is_removed, rows), added(is_removed, sizes), added(is_added & is_delete),
     )  # fmt: skip
     return tuple(Sums(*each) for each in zip(*columns, strict=True))
 

@@ -166,8 +166,10 @@ def attention_sentence(found: Attention) -> str:
             median=median,
         )
     if found.sign is Sign.VANISHED:
-        gone = _names(change.vanished)
-        return message("Snapshot {id} by {who} removed every file of {partitions}.", id=id, who=who, partitions=gone)
+        partitions = _names(change.vanished)
+        return message(
+            "Snapshot {id} by {who} removed every file of {partitions}.", id=id, who=who, partitions=partitions
+        )
     if found.sign is Sign.DELETED:
         lost = sums.removed_rows - sums.added_rows
         return message(

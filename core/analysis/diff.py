@@ -105,11 +105,11 @@ def _rewritten_since(history: History, a: Snapshot, b: Snapshot) -> tuple[Mask, 
     """
     snapshots = members(history.heads)
     position = {int(holder.name): place for place, holder in enumerate(history.holders)}
-    ways = [list(ancestors(snapshots, each.id)) for each in (a, b)]
-    shared = {each.id for each in ways[0]} & {each.id for each in ways[1]}
-    found: list[Mask] = [np.zeros(len(history.files), dtype=np.bool_) for _ in ways]
-    for side, way in enumerate(ways):
-        for each in way:
+    paths = [list(ancestors(snapshots, each.id)) for each in (a, b)]
+    shared = {each.id for each in paths[0]} & {each.id for each in paths[1]}
+    found: list[Mask] = [np.zeros(len(history.files), dtype=np.bool_) for _ in paths]
+    for side, path in enumerate(paths):
+        for each in path:
             if each.id in shared or each.kind not in COMPACTION or each.parent_id not in snapshots:
                 continue
             before, after = (history.live.at(position[number]) for number in (each.parent_id, each.id))
@@ -130,8 +130,9 @@ def _parted(history: History, positions: Sequence[int]) -> Sequence[int | None]:
     for number, each in enumerate(history.holders):
         if each.snapshot is None or each.kind is HolderKind.CHANGELOG or each.branch not in branches:
             continue
-        of = each.snapshot
-        key = of.id, of.time_ms, of.commit_user, of.commit_identifier  # a tag has more content than its snapshot
+        snapshot = each.snapshot
+        # a tag has more content than its snapshot
+        key = snapshot.id, snapshot.time_ms, snapshot.commit_user, snapshot.commit_identifier
         seen[branches.index(each.branch)][key] = number
     newest = max(seen[0].keys() & seen[1].keys(), default=None)
     found = [None if newest is None else each[newest] for each in seen]
@@ -240,8 +241,8 @@ def by_partition(added: pa.Table, removed: pa.Table) -> pa.Table:
         if name.startswith(("added_", "removed_")):
             joined = joined.set_column(index, name, pc.fill_null(joined[name], 0))
     place = joined.schema.get_field_index("bucket")
-    told = pc.if_else(pc.equal(joined["bucket"], NO_BUCKET), None, joined["bucket"])  # Iceberg has no buckets
-    return joined.set_column(place, "bucket", told).sort_by([("partition", "ascending"), ("bucket", "ascending")])
+    buckets = pc.if_else(pc.equal(joined["bucket"], NO_BUCKET), None, joined["bucket"])  # Iceberg has no buckets
+    return joined.set_column(place, "bucket", buckets).sort_by([("partition", "ascending"), ("bucket", "ascending")])
 
 
 def _summary(added: pa.Table, removed: pa.Table) -> dict[str, int]:
@@ -265,12 +266,12 @@ def deletes(found: Diff) -> str | None:
     sides = [found.summary.get(f"deletes_{side}_files", 0) for side in ("added", "removed")]
     if not any(sides):
         return None
-    came, went = (counted(count, "{count} delete file", "{count} delete files") for count in sides)
+    added, removed = (counted(count, "{count} delete file", "{count} delete files") for count in sides)
     return message(
         "{came} added, {went} removed. The rows they delete are not part of these sums, which "
         "count rows in data files; a row comparison includes them.",
-        came=came,
-        went=went,
+        came=added,
+        went=removed,
     )
 
 
@@ -298,15 +299,15 @@ def _type(column: Field) -> str:
     return spelled(column.type)
 
 
-def spelled(of: object) -> str:
+def spelled(type_: object) -> str:
     """A type in SQL notation, whichever format's JSON it comes from: `ROW<x INT, y ARRAY<STRING>>`."""
-    if not isinstance(of, Mapping):
-        return str(of)
-    root, null = str(of.get("type", "?")).partition(" ")[::2]
-    if "fields" in of:
-        inner = [f"{each.get('name')} {spelled(each.get('type'))}" for each in of["fields"]]
+    if not isinstance(type_, Mapping):
+        return str(type_)
+    root, null = str(type_.get("type", "?")).partition(" ")[::2]
+    if "fields" in type_:
+        inner = [f"{each.get('name')} {spelled(each.get('type'))}" for each in type_["fields"]]
     else:
-        inner = [spelled(of[name]) for name in ("element", "key", "value") if name in of]
+        inner = [spelled(type_[name]) for name in ("element", "key", "value") if name in type_]
     return root + (f"<{', '.join(inner)}>" if inner else "") + (f" {null}" if null else "")
 
 

@@ -43,17 +43,19 @@ class ExpirationDate:
     bytes: int
 
 
-def calendar(history: History, told: Mapping[str, Expiry], now_ms: int) -> tuple[ExpirationDate, ...]:
-    """What expires automatically and when (`told` by `expiries`), soonest first.
+def calendar(history: History, expiries_by_point: Mapping[str, Expiry], now_ms: int) -> tuple[ExpirationDate, ...]:
+    """What expires automatically and when (`expiries_by_point`: see `expiries`), soonest first.
 
     Overdue versions are listed at `now_ms`. Only what follows from dates: a version that waits for commits or a
     consumer, or never expires, keeps its files.
     """
     never = np.iinfo(np.int64).max
-    ends = np.array([_ends(holder.point, told, now_ms, never) for holder in history.holders], dtype=np.int64)
+    ends = np.array(
+        [_ends(holder.point, expiries_by_point, now_ms, never) for holder in history.holders], dtype=np.int64
+    )
     ends[~history.existing] = -1  # a holder that does not exist holds nothing
     dates: dict[int, list[str]] = {}
-    for expiry in told.values():
+    for expiry in expiries_by_point.values():
         if expiry.not_before_ms is not None:
             dates.setdefault(max(expiry.not_before_ms, now_ms), []).append(expiry.point)
     # An object is freed on the last date among its holders.
@@ -72,8 +74,8 @@ def calendar(history: History, told: Mapping[str, Expiry], now_ms: int) -> tuple
     return tuple(found)
 
 
-def _ends(point: str, told: Mapping[str, Expiry], now_ms: int, never: int) -> int:
-    expiry = told.get(point)
+def _ends(point: str, expiries_by_point: Mapping[str, Expiry], now_ms: int, never: int) -> int:
+    expiry = expiries_by_point.get(point)
     return never if expiry is None or expiry.not_before_ms is None else max(expiry.not_before_ms, now_ms)
 
 
@@ -110,10 +112,10 @@ def life(history: History, path: str, now_ms: int) -> Life | None:
         if (lasts := lasting(holder, expiry, place)) > longest:
             last, longest, ends = holder.point, lasts, expiry.not_before_ms if expiry else None
             what = message("an unreadable snapshot or tag") if holder.snapshot is None else holder.point
-            tells = expiry.words if expiry else message("no rule expires it automatically")
+            when = expiry.words if expiry else message("no rule expires it automatically")
             if holder.kind is HolderKind.CHANGELOG:
-                tells = message("when its long-lived changelog expires")
-            words = message("last holder: {what}, {tells}", what=what, tells=tells)
+                when = message("when its long-lived changelog expires")
+            words = message("last holder: {what}, {tells}", what=what, tells=when)
     if history.incomplete:
         words = message(
             ("{words} (as far as can be read: some snapshots or tags cannot be read, and may hold it too)"), words=words

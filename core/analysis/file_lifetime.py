@@ -134,9 +134,9 @@ def _live(history: History, row: int, held: Mask) -> Mask:
     own = np.flatnonzero(history.files["object"].to_numpy() == row)
     if not len(own):
         return held
-    mine = np.isin(history.live.owner, own)
+    is_own = np.isin(history.live.owner, own)
     answer = np.zeros(len(history.holders), dtype=np.bool_)
-    for first, last in zip(history.live.first[mine], history.live.last[mine], strict=True):
+    for first, last in zip(history.live.first[is_own], history.live.last[is_own], strict=True):
         answer[first : last + 1] = True
     return answer & history.existing
 

@@ -36,12 +36,12 @@ def first_seen_ms(history: History) -> Ints:
 def values(history: History, files: pa.Table, level: pa.Table, folder: str, by: str, now_ms: int) -> Values:
     """Per row of `core.analysis.file_tree.level` of these files: the mean age of its bytes in ms, the mean bytes of a
     file, or how many bytes were written for each that is live, in the history that is retained."""
-    told: Mapping[str, Callable[[], Values]] = {
+    calculations: Mapping[str, Callable[[], Values]] = {
         AGE: lambda: _ages(history, files, level, folder, now_ms),
         SIZE: lambda: [row["bytes"] / row["files"] if row["files"] else None for row in level.to_pylist()],
         REWRITES: lambda: _rewrites(history, level, folder),
     }
-    return told[by]()
+    return calculations[by]()
 
 
 def _ages(history: History, files: pa.Table, level: pa.Table, folder: str, now_ms: int) -> Values:
@@ -65,16 +65,16 @@ def _rewrites(history: History, level: pa.Table, folder: str) -> Values:
     here = sum(row["bytes"] for row in rows if row["is_file"])
     found: Values = []
     for row in rows:  # a file's own rewrites are those of the folder it lies in
-        of, live = (folder, here) if row["is_file"] else (row["folder"], row["bytes"])
-        found.append(written[of] / live if of in written and live else None)
+        parent, live = (folder, here) if row["is_file"] else (row["folder"], row["bytes"])
+        found.append(written[parent] / live if parent in written and live else None)
     return found
 
 
 def _below(files: pa.Table, folder: str, amounts: npt.NDArray[np.float64] | Ints) -> dict[str, float]:
     """Sums by the next folder below one, by path of the files in it, and of that folder itself without those below."""
-    of = folders(files)
-    names = of.dictionary.to_pylist()
-    sums = np.bincount(of.indices.to_numpy(zero_copy_only=False), weights=amounts, minlength=len(names))
+    folder_of = folders(files)
+    names = folder_of.dictionary.to_pylist()
+    sums = np.bincount(folder_of.indices.to_numpy(zero_copy_only=False), weights=amounts, minlength=len(names))
     found: dict[str, float] = {}
     start = f"{folder}/" if folder else ""
     for name, total in zip(names, sums, strict=True):
@@ -86,6 +86,6 @@ def _below(files: pa.Table, folder: str, amounts: npt.NDArray[np.float64] | Ints
     if folder in names:
         paths = files["path"].to_pylist()
         here = names.index(folder)
-        inside = np.flatnonzero(of.indices.to_numpy(zero_copy_only=False) == here)
+        inside = np.flatnonzero(folder_of.indices.to_numpy(zero_copy_only=False) == here)
         found |= {paths[place]: float(amounts[place]) for place in inside}
     return found

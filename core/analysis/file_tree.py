@@ -50,8 +50,8 @@ def level(files: pa.Table, folder: str) -> pa.Table:
     heads = [_next(each, folder) for each in found.dictionary.to_pylist()]
     names = sorted({head for head in heads if head is not None})
     number = {name: place for place, name in enumerate(names)}
-    of = np.array([-1 if head is None else number[head] for head in heads], dtype=np.int64)
-    code: Ints = of[found.indices.to_numpy(zero_copy_only=False)] if len(inside) else np.zeros(0, dtype=np.int64)
+    code_of = np.array([-1 if head is None else number[head] for head in heads], dtype=np.int64)
+    code: Ints = code_of[found.indices.to_numpy(zero_copy_only=False)] if len(inside) else np.zeros(0, dtype=np.int64)
     deeper = code >= 0
     sums = {"files": np.bincount(code[deeper], minlength=len(names)).astype(np.int64)}
     for column in ("bytes", "rows"):

@@ -172,38 +172,38 @@ def _fields(fields: Iterable[Field], path: Key = ()) -> Iterator[tuple[Key, Fiel
         yield from _inside(each.type, (*path, each.id))
 
 
-def _inside(of: object, path: Key) -> Iterator[tuple[Key, Field]]:
-    if isinstance(of, Mapping):
-        yield from _fields(map(_field, of.get("fields", ())), path)
+def _inside(type_: object, path: Key) -> Iterator[tuple[Key, Field]]:
+    if isinstance(type_, Mapping):
+        yield from _fields(map(_field, type_.get("fields", ())), path)
         for part in ("element", "key", "value"):
-            yield from _inside(of.get(part), path)
+            yield from _inside(type_.get(part), path)
 
 
 def _field(given: Mapping[str, Any]) -> Field:
     """A field inside a column, from either format's JSON."""
-    of = given["type"]
-    is_required = given.get("required") is True and isinstance(of, str)
+    type_ = given["type"]
+    is_required = given.get("required") is True and isinstance(type_, str)
     return Field(
         int(given["id"]),
         str(given["name"]),
-        f"{of}{NOT_NULL}" if is_required else of,
+        f"{type_}{NOT_NULL}" if is_required else type_,
         given.get("doc", given.get("description")),
         literal(given.get("initial-default")),
         literal(given.get("write-default", given.get("defaultValue"))),
     )
 
 
-def _own(of: object) -> str:
+def _own(type_: object) -> str:
     """A type without NOT NULL, and without the fields inside it, which are compared one by one."""
-    if not isinstance(of, Mapping):
-        return str(of).removesuffix(NOT_NULL)
-    root = str(of.get("type", "?")).removesuffix(NOT_NULL)
-    inner = ["…"] if "fields" in of else [_own(of[name]) for name in ("element", "key", "value") if name in of]
+    if not isinstance(type_, Mapping):
+        return str(type_).removesuffix(NOT_NULL)
+    root = str(type_.get("type", "?")).removesuffix(NOT_NULL)
+    inner = ["…"] if "fields" in type_ else [_own(type_[name]) for name in ("element", "key", "value") if name in type_]
     return f"{root}<{', '.join(inner)}>"
 
 
-def _is_required(of: object) -> bool:
-    return str(of.get("type") if isinstance(of, Mapping) else of).endswith(NOT_NULL)
+def _is_required(type_: object) -> bool:
+    return str(type_.get("type") if isinstance(type_, Mapping) else type_).endswith(NOT_NULL)
 
 
 def _keys(versions: Sequence[Version]) -> tuple[Key, ...]:
@@ -229,7 +229,7 @@ class _Judge:
     """Says what changed with each version. `written`: files of the latest version by the schema they were written
     with; None if that is not known."""
 
-    of: type[TableFormat]
+    format: type[TableFormat]
     versions: Sequence[Version]
     written: Mapping[int, int] | None
 
@@ -319,7 +319,7 @@ class _Judge:
     def _retyped(self, number: int, key: Key, name: str) -> ColumnChange:
         old, new = self.versions[number - 1].columns[key], self.versions[number].columns[key]
         before, after = spelled(old.type), spelled(new.type)
-        meaning = [_conversion(self.of.conversion(old, new), before, after), *self._older_files(number)]
+        meaning = [_conversion(self.format.conversion(old, new), before, after), *self._older_files(number)]
         if count := self._snapshots(number, lambda each: key in each.columns and each.columns[key].type == old.type):
             meaning.append(
                 counted(
@@ -350,8 +350,8 @@ class _Judge:
         return len({each.id for version in self.versions[:number] if has(version) for each in version.snapshots})
 
 
-def _conversion(of: Conversion, before: str, after: str) -> str:
-    match of:
+def _conversion(conversion: Conversion, before: str, after: str) -> str:
+    match conversion:
         case Conversion.EXACT:
             return message("Values of older files become {after} when they are read, without loss.", after=after)
         case Conversion.CAST:

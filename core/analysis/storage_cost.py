@@ -67,7 +67,7 @@ def exclusive(history: HistorySummary, kept: Mask) -> tuple[Ints, Ints]:
     return files, sizes
 
 
-def is_told(history: HistorySummary, kept: Mask) -> Mask:
+def is_exact(history: HistorySummary, kept: Mask) -> Mask:
     """Per position: whether `exclusive` is exact.
 
     It is not if another kept version is unreadable and may share files.
@@ -135,13 +135,13 @@ def holder_names(history: HistorySummary, most: int = MOST_NAMES) -> dict[str, M
 
 def deleting(history: HistorySummary, names: Collection[str], kept: Mask) -> Cost:
     """Return what deleting these names of `by_holders` frees among `kept`; the newest snapshot always stays."""
-    left = kept.copy()
+    remaining = kept.copy()
     for name, mask in holder_names(history).items():
         if name in names and name != LIVE:
-            left &= ~mask
+            remaining &= ~mask
     alike = history.shapes
-    gone = freed(alike.runs, kept, left)
-    return Cost(int(alike.count[gone].sum()), int(alike.weight[gone].sum()))
+    is_freed = freed(alike.runs, kept, remaining)
+    return Cost(int(alike.count[is_freed].sum()), int(alike.weight[is_freed].sum()))
 
 
 def _by_signature(alike: Shapes, names: list[str], masks: list[Mask]) -> Iterator[tuple[str, int, int]]:
@@ -270,24 +270,24 @@ def _choose(value: Ints) -> list[list[int]]:
     """For each k the tags that free most: best over the first i tags, with tag i - 1 kept or ending a block."""
     n = len(value)
     best = np.zeros((n + 1, n + 1), dtype=np.int64)  # [k][i]
-    taken = np.zeros((n + 1, n + 1), dtype=np.int64)  # length of the block that ends at tag i - 1, 0 = tag kept
+    block_lengths = np.zeros((n + 1, n + 1), dtype=np.int64)  # length of the block that ends at tag i - 1, 0 = tag kept
     for i in range(1, n + 1):
         for k in range(1, i + 1):
-            best[k, i], taken[k, i] = (best[k, i - 1], 0) if k < i else (-1, 0)
+            best[k, i], block_lengths[k, i] = (best[k, i - 1], 0) if k < i else (-1, 0)
             lengths = np.arange(1, k + 1)
             before = np.maximum(i - lengths - 1, 0)  # the tag before a block is kept, or there is none
             fits = (k - lengths <= before) | (i == lengths)
             totals = np.where(fits, best[k - lengths, before] + value[i - lengths, i - 1], -1)
             at = int(np.argmax(totals))
             if totals[at] > best[k, i] or (totals[at] == best[k, i] and k == i):
-                best[k, i], taken[k, i] = totals[at], lengths[at]
-    return [_trace(taken, k, n) for k in range(1, n + 1)]
+                best[k, i], block_lengths[k, i] = totals[at], lengths[at]
+    return [_trace(block_lengths, k, n) for k in range(1, n + 1)]
 
 
-def _trace(taken: Ints, k: int, i: int) -> list[int]:
+def _trace(block_lengths: Ints, k: int, i: int) -> list[int]:
     chosen: list[int] = []
     while k > 0 and i > 0:
-        length = int(taken[k, i])
+        length = int(block_lengths[k, i])
         if length == 0:
             i -= 1
             continue
@@ -312,9 +312,9 @@ def _drop(
         else:
             blocks.append([index, index])
     files, sizes = (sum(int(each[low, high]) for low, high in blocks) for each in value)
-    left = kept.copy()
-    left[[tags[index] for index in chosen]] = False
+    remaining = kept.copy()
+    remaining[[tags[index] for index in chosen]] = False
     alike, (runs, objects) = history.shapes, scattered
-    also = objects[~runs.over(left)]
+    also = objects[~runs.over(remaining)]
     names = tuple(history.holders[tags[index]].name for index in chosen)
     return TagDeletion(names, files + int(alike.count[also].sum()), sizes + int(alike.weight[also].sum()))

@@ -13,7 +13,7 @@ from core.analysis.diff import Diff
 from core.analysis.expiration_dates import expiries, expiring
 from core.analysis.file_lifetime import FileLifetime
 from core.analysis.schema_history import SchemaHistory
-from core.analysis.storage_cost import TagDeletion, by_holders, drops, exclusive, is_told, retention_curve
+from core.analysis.storage_cost import TagDeletion, by_holders, drops, exclusive, is_exact, retention_curve
 from core.analysis.tag_target import TagTarget
 from core.errors import Invalid
 from core.execution.automatic_tags import Tagging
@@ -225,7 +225,7 @@ def tag_costs(history: HistorySummary, now_ms: int) -> list[Json]:
     kept = history.existing
     settled = kept & ~expiring(history, now_ms)
     (files, sizes), (_, later) = exclusive(history, kept), exclusive(history, settled)
-    now, then = is_told(history, kept), is_told(history, settled)
+    now, then = is_exact(history, kept), is_exact(history, settled)
     dates = expiries(history.heads, now_ms)
     return [
         {

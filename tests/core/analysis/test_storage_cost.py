@@ -21,7 +21,7 @@ from core.analysis.storage_cost import (
     drops,
     exclusive,
     holder_names,
-    is_told,
+    is_exact,
     retention_curve,
 )
 from core.formats import registry
@@ -166,7 +166,7 @@ def test_drops_are_counted_exactly_and_neighbours_are_chosen_best(history: Histo
 def test_what_a_point_alone_keeps_is_told_where_all_other_points_that_stay_can_be_read() -> None:
     made: Any = SimpleNamespace(holders=("a", "b", "c"), incomplete={1: ()})
     for kept, told in (([1, 1, 1], [0, 1, 0]), ([1, 0, 1], [1, 1, 1]), ([0, 1, 0], [0, 1, 0])):
-        assert is_told(made, np.array(kept, dtype=bool)).tolist() == [bool(each) for each in told]
+        assert is_exact(made, np.array(kept, dtype=bool)).tolist() == [bool(each) for each in told]
 
 
 def test_two_tags_on_one_view_free_nothing_alone_and_all_together() -> None:
