@@ -245,7 +245,7 @@ def measure(table: Path, settings: dict[str, str], *, is_alone: bool) -> None:
     for name, most in sorted(peaks.most.items()):
         print(f"  {name}: {most:,} MB, {most * 1024 * 1024 / live:,.0f} bytes for each live file")
     if is_alone:
-        whole = step("history in one process", lambda: opened.read_anew().history(heads))
+        whole = step("history in one process", lambda: opened.reread().history(heads))
         assert plans == [opened.preview(change, NOW_MS, whole) for change in changes.values()]
         assert costs == _costs(storage_cost, whole)
         peaks.look()

@@ -72,9 +72,9 @@ class Table:
         last = (self.location if is_in_catalog else self.store.location).rsplit("/", 1)[-1]
         return unquote(last) if is_in_catalog else last
 
-    def read_anew(self) -> Table:
+    def reread(self) -> Table:
         """The same table, whose history is made from its store alone: what a change is decided by."""
-        return dataclasses.replace(self, format=self.format.read_anew())
+        return dataclasses.replace(self, format=self.format.reread())
 
     def heads(self, *, patience_s: float = 0.0, gone: Collection[str] = ()) -> Heads:
         """All references, read now. See `TableFormat.heads` for `patience_s` and `gone`."""

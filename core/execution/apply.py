@@ -74,7 +74,7 @@ def apply(
     outside_roots.refuse(plan, outside, table.store)
     table.refuse_apply()
     table.refuse_lacking(plan)
-    table = table.read_anew()
+    table = table.reread()
     options = RunOptions(settle_s, progress, waits, cancelled)
     if is_shared(plan.effects):
         with carried_out(run := journals.new_id()):

@@ -140,7 +140,7 @@ def _else_with_spark(task: Task, command: str) -> Iterator[None]:
 def _task(table: Table, run: Run, journal: Journal, allowed: tuple[str, ...] = ()) -> Task:
     """A run from its journal entries, of any version. Raises `Unsupported` if the table may no longer be changed."""
     table.refuse_apply()
-    table = table.read_anew()
+    table = table.reread()
     removes, frees = journal.removed(run.id), journal.frees(run.id)
     effects = journal_versions.effects_of(run, removes, frees)
     events = journal.events(run.id)

@@ -15,31 +15,31 @@ from core.storage import time_limits
 T = TypeVar("T")
 
 
-def asked(name: str, of: str, question: Callable[[], T]) -> T:
-    """Return the answer to a question. `name` is the catalog's own, `of` its location.
+def ask(name: str, location: str, question: Callable[[], T]) -> T:
+    """Return the answer to a question. `name` is the catalog's own, `location` its location.
 
     Raises `Corrupt` with the catalog's name after `time_limits.call_s`; a question that was given up keeps its thread.
     """
-    if time_limits.stuck().get(of, 0) >= time_limits.MOST_STUCK:
+    if time_limits.stuck().get(location, 0) >= time_limits.MOST_STUCK:
         raise Corrupt(
             "The catalog {name} has not yet answered earlier questions.",
             name=name,
-            path=of,
+            path=location,
             remedy=(
                 "Check its settings and the connection. It is asked again as soon as one of them has ended, or after "
                 "a restart of Snapscope."
             ),
         )
     try:
-        return time_limits.alone(of, question)
+        return time_limits.alone(location, question)
     except time_limits.Silent as error:
-        if error.path != of:
+        if error.path != location:
             raise
         raise Corrupt(
             "The catalog {name} did not answer within {seconds:g} s.",
             name=name,
             seconds=time_limits.call_s(),
-            path=of,
+            path=location,
             remedy=message(
                 "Check its settings and the connection, then try again. If it needs longer, set {variable}.",
                 variable=time_limits.VARIABLE,

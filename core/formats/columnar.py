@@ -143,15 +143,15 @@ def _parquet(data: bytes) -> parquet.ParquetFile:
 
 def _parts(opened: orc.ORCFile | parquet.ParquetFile, wanted: list[str], most: int) -> list[pa.Table]:
     """Read one stripe or row group at a time, and fail as soon as they take more than `most` bytes of memory."""
-    parts, taken = [], 0
+    parts, size = [], 0
     is_orc = hasattr(opened, "read_stripe")
     for number in range(opened.nstripes if is_orc else opened.num_row_groups):
         if is_orc:
             part = pa.Table.from_batches([opened.read_stripe(number, columns=wanted)])
         else:
             part = opened.read_row_group(number, columns=wanted, use_threads=False)
-        taken += part.nbytes
-        if taken > most:
+        size += part.nbytes
+        if size > most:
             raise ValueError(message("its rows take more than {most:,} bytes of memory", most=most))
         parts.append(part)
     return parts

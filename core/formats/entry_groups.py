@@ -20,10 +20,10 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """`of`: the group of each file. Group g has the entries `start[g]` to `start[g + 1]` of `manifest` and `code`, what
-    the manifest says about its files."""
+    """`group_of`: the group of each file. Group g has the entries `start[g]` to `start[g + 1]` of `manifest` and
+    `code`, what the manifest says about its files."""
 
-    of: Ints
+    group_of: Ints
     start: Ints
     manifest: Ints
     code: Ints
@@ -47,16 +47,16 @@ class Groups:
 
         `files` is the number of files from then on.
         """
-        of = np.concatenate((self.of, np.full(files - len(self.of), -1, dtype=np.int64)))
+        group_of = np.concatenate((self.group_of, np.full(files - len(self.group_of), -1, dtype=np.int64)))
         if not len(file):
-            return Groups(of, self.start, self.manifest, self.code)
+            return Groups(group_of, self.start, self.manifest, self.code)
         order = np.argsort(file, kind="stable")
         file, entry = file[order], (manifest * np.int64(1 << 8) + code)[order]
         first = np.flatnonzero(np.concatenate(([True], file[1:] != file[:-1])))
         touched, length = file[first], np.diff(np.concatenate((first, [len(file)])))
         own = np.arange(len(file), dtype=np.int64) - np.repeat(first, length)
         keys = np.add.reduceat(_mixed(_mixed(entry.astype(np.uint64)) + own.astype(np.uint64)), first)
-        keys = _mixed(keys + of[touched].astype(np.uint64))
+        keys = _mixed(keys + group_of[touched].astype(np.uint64))
         begins = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))  # neighbours are mostly alike
         by_key = np.argsort(keys[begins], kind="stable")
         sorted_keys = keys[begins[by_key]]
@@ -65,10 +65,10 @@ class Groups:
         number[by_key] = np.cumsum(is_new) - 1
         number = np.repeat(number, np.diff(np.concatenate((begins, [len(keys)]))))
         like = examples[number]
-        same = np.array_equal(of[touched], of[touched[like]]) and np.array_equal(length, length[like])
+        same = np.array_equal(group_of[touched], group_of[touched[like]]) and np.array_equal(length, length[like])
         if not (same and np.array_equal(entry, entry[np.repeat(first[like], length) + own])):  # equal keys, not entries
             examples = number = np.arange(len(touched), dtype=np.int64)
-        before = of[touched[examples]]
+        before = group_of[touched[examples]]
         counts = length[examples]
         held = np.concatenate((np.diff(self.start), [0]))[before]  # -1, a file without entries, has none
         into, row = expand(np.concatenate((self.start, [self.start[-1]])), np.where(before < 0, self.count, before))
@@ -78,27 +78,27 @@ class Groups:
         manifests = np.concatenate((self.manifest[row], entry[added] >> 8))[together]
         codes = np.concatenate((self.code[row], entry[added] & 0xFF))[together]
         start = self.start[-1] + np.cumsum(held + counts)
-        of[touched] = self.count + number
+        group_of[touched] = self.count + number
         return Groups(
-            of,
+            group_of,
             np.concatenate((self.start, start)),
             np.concatenate((self.manifest, manifests)),
             np.concatenate((self.code, codes)),
         )
 
-    def taken(self, files: Ints) -> Groups:
+    def only(self, files: Ints) -> Groups:
         """Return the same groups of some of the files."""
-        return Groups(self.of[files], self.start, self.manifest, self.code)
+        return Groups(self.group_of[files], self.start, self.manifest, self.code)
 
     def without(self, manifests: Mask, files: Ints, numbers: Ints) -> Groups:
         """Keep some files and the entries of the chosen manifests, whose new numbers are `numbers`."""
         used = np.zeros(self.count, dtype=np.bool_)
-        used[self.of[files]] = True
+        used[self.group_of[files]] = True
         kept = manifests[self.manifest] & used[self.owner]
         counts = np.bincount(self.owner[kept], minlength=self.count)[used]
-        of = (np.cumsum(used) - 1)[self.of[files]]
+        group_of = (np.cumsum(used) - 1)[self.group_of[files]]
         start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-        return Groups(of, start, numbers[self.manifest[kept]], self.code[kept])
+        return Groups(group_of, start, numbers[self.manifest[kept]], self.code[kept])
 
     def covered(self, runs: Intervals, codes: tuple[int, ...]) -> Intervals:
         """Return where groups are named with one of these codes; `runs` are where each manifest is listed."""
@@ -118,8 +118,8 @@ class Groups:
     def on_files(self, runs: Intervals) -> Intervals:
         """Return intervals of groups, sorted by group, as intervals of their files, sorted by file."""
         starts = np.searchsorted(runs.owner, np.arange(self.count + 1)).astype(np.int64)
-        file, run = expand(starts, self.of)
-        return Intervals(file, runs.first[run], runs.last[run], len(self.of), runs.positions)
+        file, run = expand(starts, self.group_of)
+        return Intervals(file, runs.first[run], runs.last[run], len(self.group_of), runs.positions)
 
 
 def _mixed(numbers: np.typing.NDArray[np.uint64]) -> np.typing.NDArray[np.uint64]:

@@ -32,8 +32,8 @@ _NAMED = pa.schema([("name", pa.string()), ("mark", pa.string())])
 
 @dataclass(frozen=True)
 class FileIndex:
-    """lists: name, mark; list i names the rows `row[start[i]:start[i + 1]]` of `said`
-    said: what lists say about each manifest: name and the format's columns
+    """lists: name, mark; list i names the rows `row[start[i]:start[i + 1]]` of `listed_manifests`
+    listed_manifests: what lists say about each manifest: name and the format's columns
     marks: per manifest, the mark of the file its entries come from; null where they were not read
     counts: per manifest and code, the number of its entries
     files: a row for each file: path, and the format's columns
@@ -44,7 +44,7 @@ class FileIndex:
     lists: pa.Table
     start: Ints
     row: Ints
-    said: pa.Table
+    listed_manifests: pa.Table
     marks: pa.Array
     counts: Ints
     files: pa.Table
@@ -57,17 +57,18 @@ class FileIndex:
     CODES = 4
 
     @classmethod
-    def empty(cls, key: str, said: pa.Schema, files: pa.Schema, removed: pa.Schema) -> FileIndex:
+    def empty(cls, key: str, manifests: pa.Schema, files: pa.Schema, removed: pa.Schema) -> FileIndex:
         none = np.zeros(0, dtype=np.int64)
         return cls(
-            key, _NAMED.empty_table(), np.zeros(1, dtype=np.int64), none, said.empty_table(), pa.array([], pa.string()),
-            none.reshape(0, cls.CODES), files.empty_table(), Groups.none(), removed.empty_table(),
+            key, _NAMED.empty_table(), np.zeros(1, dtype=np.int64), none, manifests.empty_table(),
+            pa.array([], pa.string()), none.reshape(0, cls.CODES), files.empty_table(), Groups.none(),
+            removed.empty_table(),
         )  # fmt: skip
 
-    def of_said(self, said: pa.Table) -> FileIndex:
+    def with_manifests(self, manifests: pa.Table) -> FileIndex:
         """Return this empty index with what lists say about manifests, and without their entries."""
-        marks, counts = pa.nulls(len(said), pa.string()), np.zeros((len(said), self.CODES), dtype=np.int64)
-        return dataclasses.replace(self, said=said, marks=marks, counts=counts)
+        marks, counts = pa.nulls(len(manifests), pa.string()), np.zeros((len(manifests), self.CODES), dtype=np.int64)
+        return dataclasses.replace(self, listed_manifests=manifests, marks=marks, counts=counts)
 
     @cached_property
     def list_numbers(self) -> Mapping[str, int]:
@@ -93,14 +94,14 @@ class FileIndex:
     def fits_manifests(self, present: Mask, marks: Mapping[str, str]) -> bool:
         """Return whether all of these manifests that it knows are still what they were."""
         chosen = pa.array(present & self.are_read)
-        names, was = self.said["name"].filter(chosen).to_pylist(), self.marks.filter(chosen).to_pylist()
+        names, was = self.listed_manifests["name"].filter(chosen).to_pylist(), self.marks.filter(chosen).to_pylist()
         return all(marks.get(name) == mark for name, mark in zip(names, was, strict=True))
 
     def present(self, lists: Ints) -> Mask:
         """Per manifest: whether one of these lists names it."""
         named = np.zeros(len(self.lists), dtype=np.bool_)
         named[lists] = True
-        found = np.zeros(len(self.said), dtype=np.bool_)
+        found = np.zeros(len(self.listed_manifests), dtype=np.bool_)
         found[self.row[np.repeat(named, np.diff(self.start))]] = True
         return found
 
@@ -108,15 +109,15 @@ class FileIndex:
 
     def with_lists(self, names: Sequence[str], marks: Mapping[str, str], counts: Ints, rows: pa.Table) -> FileIndex:
         """Add lists: their rows one after another, `counts[i]` of list i."""
-        known = pc.index_in(rows["name"], value_set=self.said["name"]).combine_chunks()
+        known = pc.index_in(rows["name"], value_set=self.listed_manifests["name"]).combine_chunks()
         new = np.flatnonzero(known.is_null().to_numpy(zero_copy_only=False))
         encoded = rows["name"].take(pa.array(new)).combine_chunks().dictionary_encode()
         codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         numbers = pc.fill_null(known, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-        numbers[new] = codes + len(self.said)
+        numbers[new] = codes + len(self.listed_manifests)
         own = rows.take(pa.array(new[first_rows(codes, len(encoded.dictionary))]))
-        said = pa.concat_tables([self.said, own]).combine_chunks()
-        others = said.drop_columns(["name"])
+        listed_manifests = pa.concat_tables([self.listed_manifests, own]).combine_chunks()
+        others = listed_manifests.drop_columns(["name"])
         agree = rows.select(others.column_names).equals(others.take(pa.array(numbers)))
         del known, encoded, codes
         pa.default_memory_pool().release_unused()
@@ -126,7 +127,7 @@ class FileIndex:
             lists=pa.concat_tables([self.lists, listed]).combine_chunks(),
             start=np.concatenate((self.start, self.start[-1] + np.cumsum(counts, dtype=np.int64))),
             row=np.concatenate((self.row, numbers)),
-            said=said,
+            listed_manifests=listed_manifests,
             marks=pa.concat_arrays([self.marks, pa.nulls(len(own), pa.string())]),
             counts=np.concatenate((self.counts, np.zeros((len(own), self.CODES), dtype=np.int64))),
             is_sound=self.is_sound and agree and all(name in marks for name in names),
@@ -140,7 +141,7 @@ class FileIndex:
         `files` are those that are new; they are numbered after the known ones.
         """
         pa.default_memory_pool().release_unused()
-        names = self.said["name"].take(pa.array(manifests)).to_pylist()
+        names = self.listed_manifests["name"].take(pa.array(manifests)).to_pylist()
         found = self.marks.to_numpy(zero_copy_only=False).copy()
         found[manifests] = [marks.get(name, "") for name in names]
         counts = self.counts.copy()
@@ -160,7 +161,7 @@ class FileIndex:
         rows = self._alive(present)
         if len(rows) == len(self.files):
             return self.files, self.groups
-        return self.files.take(pa.array(rows)), self.groups.taken(rows)
+        return self.files.take(pa.array(rows)), self.groups.only(rows)
 
     def rows_of(self, paths: pa.StringArray) -> Ints:
         """Return its files that have one of these paths."""
@@ -170,7 +171,7 @@ class FileIndex:
 
     def removed_by(self, names: Sequence[str]) -> tuple[pa.Table, list[str]]:
         """Return what these manifests say was removed, and those of them whose entries are not known."""
-        number = {name: at for at, name in enumerate(self.said["name"].to_pylist()) if self.are_read[at]}
+        number = {name: at for at, name in enumerate(self.listed_manifests["name"].to_pylist()) if self.are_read[at]}
         found = [number[name] for name in names if name in number]
         chosen = self.removed.filter(pc.is_in(self.removed["manifest"], value_set=pa.array(found, pa.int64())))
         return chosen, [name for name in names if name not in number]
@@ -178,7 +179,7 @@ class FileIndex:
     def _alive(self, present: Mask) -> Ints:
         alive = np.zeros(self.groups.count, dtype=np.bool_)
         alive[self.groups.owner[present[self.groups.manifest]]] = True
-        return np.flatnonzero(alive[self.groups.of])
+        return np.flatnonzero(alive[self.groups.group_of])
 
     # on the local disk ------------------------------------------------------------------------------------------------
 
@@ -204,14 +205,14 @@ class FileIndex:
         removed = self.removed
         if len(removed):
             number = removed["manifest"].to_numpy()
-            left = removed.filter(pa.array(present[number]))
-            removed = left.set_column(0, "manifest", pa.array(numbers[left["manifest"].to_numpy()], pa.int64()))
+            rest = removed.filter(pa.array(present[number]))
+            removed = rest.set_column(0, "manifest", pa.array(numbers[rest["manifest"].to_numpy()], pa.int64()))
         return dataclasses.replace(
             self,
             lists=self.lists.filter(pa.array(chosen)),
             start=np.concatenate(([0], np.cumsum(counts[chosen]))).astype(np.int64),
             row=numbers[self.row[np.repeat(chosen, counts)]],
-            said=self.said.filter(mask),
+            listed_manifests=self.listed_manifests.filter(mask),
             marks=self.marks.filter(mask),
             counts=self.counts[present],
             files=self.files.take(pa.array(rows)) if len(rows) < len(self.files) else self.files,
@@ -224,8 +225,8 @@ class FileIndex:
         return {
             "lists": self.lists.append_column("rows", pa.array(np.diff(self.start))),
             "rows": pa.table({"row": self.row}),
-            "said": pa.table({"mark": self.marks, **counts, **_columns(self.said)}),
-            "files": pa.table({"group": self.groups.of, **_columns(self.files)}),
+            "said": pa.table({"mark": self.marks, **counts, **_columns(self.listed_manifests)}),
+            "files": pa.table({"group": self.groups.group_of, **_columns(self.files)}),
             "groups": pa.table({"entries": np.diff(self.groups.start)}),
             "entries": pa.table({"manifest": self.groups.manifest, "code": self.groups.code}),
             "removed": self.removed,
@@ -237,15 +238,15 @@ class FileIndex:
         tables = None if place is None else mapped_tables.find(place, self.key)
         if tables is None:
             return self
-        said, files, groups = tables["said"], tables["files"], tables["groups"]
+        listed_manifests, files, groups = tables["said"], tables["files"], tables["groups"]
         known = dataclasses.replace(
             self,
             lists=tables["lists"].drop_columns(["rows"]),
             start=_starts(tables["lists"]["rows"]),
             row=tables["rows"]["row"].to_numpy(),
-            said=said.select(self.said.column_names),
-            marks=pa.concat_arrays([pa.array([], pa.string()), *said["mark"].chunks]),
-            counts=np.column_stack([said[f"count{code}"].to_numpy() for code in range(self.CODES)]),
+            listed_manifests=listed_manifests.select(self.listed_manifests.column_names),
+            marks=pa.concat_arrays([pa.array([], pa.string()), *listed_manifests["mark"].chunks]),
+            counts=np.column_stack([listed_manifests[f"count{code}"].to_numpy() for code in range(self.CODES)]),
             files=files.drop_columns(["group"]),
             groups=Groups(
                 files["group"].to_numpy(),

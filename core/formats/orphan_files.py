@@ -35,7 +35,7 @@ def cautions(change: CleanOrphans, now_ms: int) -> list[Reason]:
 def judged(store: Store, files: Sequence[Found], older_than_ms: int, is_place: Callable[[str], bool]) -> Listed:
     """Say of each file why it stays even if nothing holds it. `is_place`: whether the table keeps files at a path."""
 
-    def stays(path: str, entry: DirectoryEntry, kind: ObjectKind | None) -> str | None:
+    def why_kept(path: str, entry: DirectoryEntry, kind: ObjectKind | None) -> str | None:
         if kind is None or not is_place(path):
             return _UNKNOWN
         if entry.modified_s is None:
@@ -44,7 +44,7 @@ def judged(store: Store, files: Sequence[Found], older_than_ms: int, is_place: C
 
     are_named = [is_named(store, path) for path, _, _ in files]
     text = [each for each, named in zip(files, are_named, strict=True) if named]
-    rows = [(path, kind and kind.value, entry.size or 0, stays(path, entry, kind)) for path, entry, kind in text]
+    rows = [(path, kind and kind.value, entry.size or 0, why_kept(path, entry, kind)) for path, entry, kind in text]
     columns = [pa.array([row[index] for row in rows], column.type) for index, column in enumerate(LISTED)]
     odd = [path for (path, _, _), named in zip(files, are_named, strict=True) if not named]
     return Listed(pa.Table.from_arrays(columns, schema=LISTED), tuple(odd))
@@ -55,15 +55,15 @@ def is_named(store: Store, path: str) -> bool:
     return urls.is_text(path) and not urls.climbs(path) and store.addresses(path)
 
 
-def told_of(store: Store, found: Unheld) -> tuple[pa.Table, list[Reason]]:
+def freed_and_notes(store: Store, found: Unheld) -> tuple[pa.Table, list[Reason]]:
     """Return orphans as a plan's freed files, and notes on files that look orphaned but are kept."""
     out = _leading_out(store, found.frees["path"].to_pylist()) if store.is_local else set[str]()
     frees = found.frees
     if out:
         frees = frees.filter(pa.array([path not in out for path in frees["path"].to_pylist()], pa.bool_()))
     counts = {**found.kept, _UNKNOWN: found.kept.get(_UNKNOWN, 0) + len(out)}
-    whys = (_YOUNG, codes.MAY_BE_COMMITTED()), (_AGELESS, codes.AGELESS()), (_UNKNOWN, codes.ODD_NAMES())
-    notes = [codes.FILES_STAY(count=counts[name], why=why) for name, why in whys if counts.get(name)]
+    reasons = (_YOUNG, codes.MAY_BE_COMMITTED()), (_AGELESS, codes.AGELESS()), (_UNKNOWN, codes.ODD_NAMES())
+    notes = [codes.FILES_STAY(count=counts[name], why=why) for name, why in reasons if counts.get(name)]
     notes += [codes.NO_TEXT_STAYS(**shown(found.listed.odd))] if found.listed.odd else []
     return ordered(frees.cast(FREES)), notes
 

@@ -145,26 +145,28 @@ def part_of(paths: pa.Array, parts: int) -> Ints:
     return found
 
 
-def divided(entries: pa.Table, of: Ints) -> Iterator[tuple[int, pa.Table]]:
+def divided(entries: pa.Table, part_of_entry: Ints) -> Iterator[tuple[int, pa.Table]]:
     """Yield each part's entries, in the order given."""
-    order = np.argsort(of, kind="stable")
+    order = np.argsort(part_of_entry, kind="stable")
     rows = entries.take(pa.array(order))
     begin = 0
-    for part, count in zip(*(each.tolist() for each in np.unique(of, return_counts=True)), strict=True):
+    for part, count in zip(*(each.tolist() for each in np.unique(part_of_entry, return_counts=True)), strict=True):
         yield part, rows.slice(begin, count)
         begin += count
 
 
 def only(history: History, part: int, parts: int) -> History:
     """Return the objects and files of one part, of a history that has all of them and maybe some of others."""
-    mine = part_of(history.objects["path"].combine_chunks(), parts) == part
-    if mine.all():
+    is_in_part = part_of(history.objects["path"].combine_chunks(), parts) == part
+    if is_in_part.all():
         return history
-    number = np.cumsum(mine) - 1
-    files = mine[history.files["object"].to_numpy()]
+    number = np.cumsum(is_in_part) - 1
+    files = is_in_part[history.files["object"].to_numpy()]
     rows = history.files.filter(pa.array(files))
     rows = rows.set_column(
         rows.schema.get_field_index("object"), "object", pa.array(number[rows["object"].to_numpy()], pa.int64())
     )
-    objects = history.objects.filter(pa.array(mine))
-    return replace(history, objects=objects, held=history.held.only(mine), files=rows, live=history.live.only(files))
+    objects = history.objects.filter(pa.array(is_in_part))
+    return replace(
+        history, objects=objects, held=history.held.only(is_in_part), files=rows, live=history.live.only(files)
+    )

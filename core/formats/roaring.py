@@ -28,13 +28,13 @@ def wide(body: bytes, at: int) -> tuple[Ints, int]:
         raise ValueError(
             message("it has {count} bitmaps; the limit is {most:,}", count=count, most=size_limits.BITMAPS)
         )
-    parts, at, left = [np.zeros(0, dtype=np.int64)], at + 8, size_limits.POSITIONS
+    parts, at, free_positions = [np.zeros(0, dtype=np.int64)], at + 8, size_limits.POSITIONS
     for _ in range(count):
         (high,) = struct.unpack_from("<I", body, at)
         if high >> 31:
             raise ValueError(message("one of its bitmaps starts with a negative number"))
-        low, at = narrow(body, at + 4, left)
-        left -= len(low)
+        low, at = narrow(body, at + 4, free_positions)
+        free_positions -= len(low)
         low += high << 32
         parts.append(low)
     return parts[1] if len(parts) == 2 else np.concatenate(parts), at

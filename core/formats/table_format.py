@@ -108,7 +108,7 @@ class TableFormat(Protocol):
 
     # --- finding and opening
 
-    def read_anew(self) -> Self:
+    def reread(self) -> Self:
         """Return the same table as if just opened, which reads its store and neither uses nor writes what is kept on
         the local disk. A format that keeps nothing returns itself."""
         return self

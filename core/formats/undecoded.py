@@ -17,22 +17,22 @@ _LACKS = re.compile(  # as libraries say it in other errors than NotImplementedE
 
 def error(raised: BaseException, path: str) -> SnapscopeError:
     """The error of ours for a file that a library did not decode."""
-    said = f"{type(raised).__name__}: {raised}"
+    text = f"{type(raised).__name__}: {raised}"
     if is_lack(raised):
-        return lack(said, path)
+        return lack(text, path)
     return Corrupt(
         "The file cannot be read: {error}.",
-        error=said,
+        error=text,
         path=path,
         remedy=message("Restore the file, or choose a snapshot or tag that does not need it."),
     )
 
 
-def lack(said: str, path: str | None) -> Unsupported:
+def lack(text: str, path: str | None) -> Unsupported:
     """The error for a file that may be whole, of which the library said this."""
     return Unsupported(
         "The file uses a codec or an encoding that Snapscope does not decode: {error}.",
-        error=said.rstrip("."),
+        error=text.rstrip("."),
         path=path,
         remedy=ELSEWHERE,
     )

@@ -93,28 +93,28 @@ def _too_much(most: int) -> ValueError:
 
 def _measured(codec: bytes, packed: memoryview, most: int) -> int:
     """Unpack concatenated streams and return their total size."""
-    size, streams, left = 0, 0, bytes(packed)
-    while left:
+    size, streams, rest = 0, 0, bytes(packed)
+    while rest:
         streams += 1
         if streams > _STREAMS:
             raise ValueError(message("it is compressed in more than {most} pieces", most=_STREAMS))
         engine = _engine(codec)
         while not engine.eof:
             try:
-                piece = engine.decompress(left, _PIECE)
+                piece = engine.decompress(rest, _PIECE)
             except Exception as error:
                 raise ValueError(message("it cannot be decompressed: {error}", error=error)) from error
             size += len(piece)
             if size > most:
                 raise _too_much(most)
-            left = getattr(engine, "unconsumed_tail", b"")
-            if not (piece or left or engine.eof):
+            rest = getattr(engine, "unconsumed_tail", b"")
+            if not (piece or rest or engine.eof):
                 if codec == b"deflate":
                     return size  # the last piece is missing: the decoder reports it
                 raise ValueError(message("it is cut off"))
         if codec == b"deflate":
             return size  # writers may leave part of a checksum at the end, which decoders ignore
-        left = engine.unused_data
+        rest = engine.unused_data
     return size
 
 

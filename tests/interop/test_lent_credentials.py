@@ -103,7 +103,7 @@ def test_credentials_are_renewed_while_a_table_is_open(lender: Lender) -> None:
     assert not table.history().incomplete
     lender.expire()
     assert snapshots(table) == 3
-    assert not table.read_anew().history().incomplete
+    assert not table.reread().history().incomplete
     apply(table, table.preview(CreateTag("v1"), 0), settle_s=0)
     lender.expire()
     plan = table.preview(Expire(retain_min=1, older_than_ms=1 << 60), 1 << 60)

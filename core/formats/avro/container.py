@@ -147,18 +147,18 @@ def packed(block: memoryview) -> memoryview:
 def _header(data: bytes) -> tuple[Mapping[bytes, bytes], int]:
     """Return what a container's header says, and where its sync marker begins. Files of one table mostly say the same:
     what some last files said is kept, by the very bytes."""
-    global _said
-    for said, metadata in _said:
+    global _known_headers
+    for said, metadata in _known_headers:
         if data.startswith(said):
             return metadata, len(said)
     found, position = _metadata(data, len(MAGIC))
     if position <= min(_MOST_SAID, len(data)):
-        _said = ((data[:position], found), *_said[: _KEPT - 1])
+        _known_headers = ((data[:position], found), *_known_headers[: _KEPT - 1])
     return found, position
 
 
 _KEPT, _MOST_SAID = 4, 1 << 16
-_said: tuple[tuple[bytes, Mapping[bytes, bytes]], ...] = ()
+_known_headers: tuple[tuple[bytes, Mapping[bytes, bytes]], ...] = ()
 
 
 def _metadata(data: bytes, position: int) -> tuple[dict[bytes, bytes], int]:

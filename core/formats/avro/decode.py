@@ -205,11 +205,11 @@ def _in_time(folder: str, query: str, limit_s: float, batch: int, size: int, sch
             settings = datafusion.SessionConfig({"datafusion.optimizer.repartition_file_scans": "false"})
             context = datafusion.SessionContext(settings.with_target_partitions(1).with_batch_size(batch))
             context.register_avro("t", folder, file_extension=".avro")
-            copied, parts, taken = [], [], 0
+            copied, parts, bytes_read = [], [], 0
             for part in context.sql(query).execute_stream():
                 parts.append(part.to_pyarrow().cast(schema))
-                taken += parts[-1].nbytes
-                if taken > most:
+                bytes_read += parts[-1].nbytes
+                if bytes_read > most:
                     raise ValueError(message("its rows take more than {most:,} bytes of memory", most=most))
                 if len(parts) == _COPIED_BATCHES:
                     copied.append(pa.concat_batches(parts))
@@ -234,12 +234,12 @@ def _read_slowly(number: int, frame: Frame, columns: Sequence[AvroColumn]) -> pa
     for block in frame.blocks:
         unpack_limits.unpacked(frame.codec, container.packed(block), _SLOW_BLOCK)
     schema = json.loads(frame.schema)
-    ways = [_resolve(schema, column.path) for column in columns]
+    paths = [_resolve(schema, column.path) for column in columns]
     found: list[list[Any]] = [[] for _ in columns]
     count = 0
     for record in _records(frame):
         count += 1
-        for column, fields, values in zip(columns, ways, found, strict=True):
+        for column, fields, values in zip(columns, paths, found, strict=True):
             value = _value(record, [str(each["name"]) for each in fields]) if fields else None
             values.append(_spelled(value, fields[-1].get("type")) if column.spelled and fields else value)
     return pa.table([[number] * count, *found], schema=arrow_schema(columns))

@@ -97,7 +97,7 @@ class IcebergFormat(Format):
         location_options.learn(found.location, location_options.of(path))
         return cls(Store.named(normal(found.location)), catalog=catalog)
 
-    def read_anew(self) -> Self:
+    def reread(self) -> Self:
         return dataclasses.replace(self, manifests=IcebergManifests(is_kept=False))
 
     @classmethod

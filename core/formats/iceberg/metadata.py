@@ -315,12 +315,12 @@ class _Parser:
     # values ---------------------------------------------------------------------------------------------------------
 
     def wrong(self, name: str, expected: str, found: object) -> Corrupt:
-        said: str = message("nothing") if found is None else f"{found!r:.60}"
+        found_text: str = message("nothing") if found is None else f"{found!r:.60}"
         return Corrupt(
             "Field {name} must be {expected}; found {said}.",
             name=name,
             expected=expected,
-            said=said,
+            said=found_text,
             path=self.path,
             remedy="Restore the file, or open another metadata.json of the table by its path.",
         )

@@ -90,22 +90,22 @@ def refuse(place: TableLocation, found: Metadata, current: Callable[[], Metadata
         if now.path == own.path:
             time.sleep(presence.PAUSE_S)
         own = _other(now.path, now)
-    if beside := _beside([each for each in others if each.name not in own.line], own):
+    if stray := _on_another_line([each for each in others if each.name not in own.line], own):
         raise Unsupported(
             "Two lines of versions of this table go on from one: it was registered twice, or its catalog went back to "
             "an older version. What the other line refers to would look orphaned.",
-            path=beside.path,
+            path=stray.path,
             remedy="If nothing needs this file, delete it.",
         )
 
 
-def _beside(others: Sequence[_Other], own: _Other) -> _Other | None:
+def _on_another_line(others: Sequence[_Other], own: _Other) -> _Other | None:
     """Return a version of another line than that of `own`, where the lines part and both go on; None if none does."""
     logs = {each.name: each.log for each in others}
-    mine, waiting = {own.name}, [own.log]
+    own_names, waiting = {own.name}, [own.log]
     while waiting:
-        more = [name for name in waiting.pop() if name not in mine]
-        mine.update(more)
+        more = [name for name in waiting.pop() if name not in own_names]
+        own_names.update(more)
         waiting += [logs[name] for name in more if name in logs]
     every = [*others, own]
     followed = {own.name}.union(*(each.log for each in every))
@@ -114,8 +114,8 @@ def _beside(others: Sequence[_Other], own: _Other) -> _Other | None:
         for before, after in pairwise(each.line):
             if after in followed:
                 next_of[before].add(after)
-    parted = {after for each in next_of.values() if len(each) > 1 for after in each - mine}
-    return next((each for each in others if each.name not in mine and not parted.isdisjoint(each.line)), None)
+    parted = {after for each in next_of.values() if len(each) > 1 for after in each - own_names}
+    return next((each for each in others if each.name not in own_names and not parted.isdisjoint(each.line)), None)
 
 
 def _others(place: TableLocation, found: Metadata) -> list[_Other]:

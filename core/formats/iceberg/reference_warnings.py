@@ -9,7 +9,7 @@ from core.model.ref_names import KINDS
 from core.model.references import Problem
 
 
-def told_of(found: Metadata) -> list[Problem]:
+def problems_of(found: Metadata) -> list[Problem]:
     """Return what is unusual, and its consequences."""
     problems = []
     for ref in found.refs.values():

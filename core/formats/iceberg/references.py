@@ -160,7 +160,7 @@ def _newest(store: Store, numbered: Sequence[tuple[int, str]]) -> tuple[str, tup
     newest = max(number for number, _ in numbered)
     tied = sorted(name for number, name in numbered if number == newest)
     chosen = tied[0]
-    if len(tied) > 1:  # a lost compare-and-swap leaves an unreferenced one
+    if len(tied) > 1:  # a lost compare-and-swap leaves an past one
         updated = {name: documents.read(store, f"{DIRECTORY}/{name}").updated_ms for name in tied}
         chosen = max(tied, key=lambda name: (updated[name], name))
     problems = [
@@ -206,7 +206,7 @@ def read(store: Store, pinned: str | None = None) -> tuple[Heads, Metadata]:
 
 def heads(found: Metadata, location: str, problems: Sequence[Problem] = (), store: Store | None = None) -> Heads:
     """Return the references in a metadata document."""
-    warnings = [*problems, *reference_warnings.told_of(found)]
+    warnings = [*problems, *reference_warnings.problems_of(found)]
     if store is not None and not same(store, found.location):
         warnings.append(_moved(found, store, location))
     parts = references(found)
@@ -221,11 +221,11 @@ def _moved(found: Metadata, store: Store, location: str) -> Problem:
     expected = message("the table at {location}", location=store.location)
     named = message("the location {location}", location=found.location)
     if copied is None:
-        said = message(
+        explanation = message(
             "The table was moved or copied: its metadata refers to files at the other location, and "
             "no engine looks for them here."
         )
-        return Problem(found.path, expected, named, said, Fault.MOVED)
+        return Problem(found.path, expected, named, explanation, Fault.MOVED)
     return Problem(
         found.path,
         expected,
@@ -328,15 +328,15 @@ def _snapshots(found: Metadata, parts: Mapping[str, bytes]) -> dict[int, Snapsho
         for each in (ancestors(members, ref.snapshot_id) if ref.is_branch else [members[ref.snapshot_id]])
     }
     on_main = set() if found.current is None else {each.id for each in ancestors(members, found.current)}
-    left: set[int] = set()  # in main's log, or ancestors of those, but no longer on main
+    past: set[int] = set()  # in main's log, or ancestors of those, but no longer on main
     for _, number in reversed(found.log):
         for each in ancestors(members, number):
-            if each.id in on_main or each.id in left:
+            if each.id in on_main or each.id in past:
                 break
-            left.add(each.id)
+            past.add(each.id)
     published = _published(found)
     return {
-        each.id: _snapshot(found, each, parts[_of_snapshot(each)], *_note(each, left, on_refs, published.get(each.id)))
+        each.id: _snapshot(found, each, parts[_of_snapshot(each)], *_note(each, past, on_refs, published.get(each.id)))
         for each in members.values()
     }
 
@@ -352,13 +352,13 @@ def _published(found: Metadata) -> dict[int, int]:
     return published
 
 
-def _note(member: Member, left: set[int], on_refs: set[int], published: int | None) -> tuple[str, str]:
+def _note(member: Member, past: set[int], on_refs: set[int], published: int | None) -> tuple[str, str]:
     """Return the note on a snapshot, and its state in one word."""
     notes, state = [], ""
     if (source := member.summary.get("source-snapshot-id")) is not None:
         state = "picked"
         notes.append(message("cherry-picked from {id}", id=source))
-    if member.id in left:
+    if member.id in past:
         state = "rolled-back"
         notes.append(message("rolled back: main was here and was moved to another line"))
     elif member.id not in on_refs:

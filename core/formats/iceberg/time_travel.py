@@ -89,8 +89,8 @@ def _by_id(heads: Heads, wanted: int) -> AsOf:
             heads, found, both(rule, message("Its status: {note}.", note=found.note)) if found.note else rule
         )
     logged = any(number == wanted for _, number in heads.pointer)
-    gone = message("it has expired; main once pointed to it" if logged else "it is not in the table's metadata")
-    why = message("There is no snapshot {id}: {why}.", id=wanted, why=gone)
+    why_missing = message("it has expired; main once pointed to it" if logged else "it is not in the table's metadata")
+    why = message("There is no snapshot {id}: {why}.", id=wanted, why=why_missing)
     remedy = of_digits(str(wanted)) or message("Choose another snapshot.")
     raise NotFound(why, path=heads.location, remedy=remedy, code=ErrorCode.NO_SNAPSHOT)
 

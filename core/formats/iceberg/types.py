@@ -126,34 +126,34 @@ def find(schemas: Sequence[Mapping[str, Any]], id: int) -> IcebergField | None:
     return None
 
 
-def arrow(of: IcebergType) -> pa.DataType:
+def arrow(type_: IcebergType) -> pa.DataType:
     """Return the Arrow type in which rows are passed to Spark."""
-    match of.root:
+    match type_.root:
         case "decimal":
-            return pa.decimal128(of.size, of.scale)
+            return pa.decimal128(type_.size, type_.scale)
         case "struct":
-            return pa.struct([pa.field(each.name, arrow(each.type)) for each in of.inner])
+            return pa.struct([pa.field(each.name, arrow(each.type)) for each in type_.inner])
         case "list":
-            return pa.list_(pa.field("element", arrow(of.inner[0].type)))
+            return pa.list_(pa.field("element", arrow(type_.inner[0].type)))
         case "map":
-            return pa.map_(arrow(of.inner[0].type), pa.field("value", arrow(of.inner[1].type)))
+            return pa.map_(arrow(type_.inner[0].type), pa.field("value", arrow(type_.inner[1].type)))
         case _:
-            return _ARROW[of.root]
+            return _ARROW[type_.root]
 
 
-def spark(of: IcebergType) -> str:
+def spark(type_: IcebergType) -> str:
     """Return the type in Spark's DDL."""
-    match of.root:
+    match type_.root:
         case "decimal":
-            return f"decimal({of.size},{of.scale})"
+            return f"decimal({type_.size},{type_.scale})"
         case "struct":
-            return f"struct<{','.join(f'{quoted(each.name)}:{spark(each.type)}' for each in of.inner)}>"
+            return f"struct<{','.join(f'{quoted(each.name)}:{spark(each.type)}' for each in type_.inner)}>"
         case "list":
-            return f"array<{spark(of.inner[0].type)}>"
+            return f"array<{spark(type_.inner[0].type)}>"
         case "map":
-            return f"map<{spark(of.inner[0].type)},{spark(of.inner[1].type)}>"
+            return f"map<{spark(type_.inner[0].type)},{spark(type_.inner[1].type)}>"
         case _:
-            return _SPARK[of.root]
+            return _SPARK[type_.root]
 
 
 def quoted(name: str) -> str:
@@ -166,9 +166,9 @@ def leaves(column: IcebergField) -> set[int]:
     return set().union(*map(leaves, column.type.inner)) if column.type.inner else {column.id}
 
 
-def has(of: IcebergType, what: Callable[[IcebergType], bool]) -> bool:
+def has(type_: IcebergType, what: Callable[[IcebergType], bool]) -> bool:
     """Return whether the condition holds for the type or any type inside it."""
-    return what(of) or any(has(each.type, what) for each in of.inner)
+    return what(type_) or any(has(each.type, what) for each in type_.inner)
 
 
 def conversion(old: Field, new: Field) -> Conversion:
@@ -192,8 +192,8 @@ def _column(given: Mapping[str, Any]) -> IcebergField:
     id, name = given["id"], given["name"]
     if type(id) is not int or not isinstance(name, str):
         raise ValueError(f"the field {name!r:.40} has no id or no name")
-    of = _type(given["type"], name)
-    return IcebergField(id, name, of, _default(given.get("initial-default"), of, name))
+    type_ = _type(given["type"], name)
+    return IcebergField(id, name, type_, _default(given.get("initial-default"), type_, name))
 
 
 def _or_unreadable(given: Mapping[str, Any]) -> IcebergField:
@@ -239,11 +239,11 @@ def _primitive(given: str, name: str) -> IcebergType:
     return IcebergType(root)
 
 
-def _unknown(name: str, of: str) -> Unsupported:
+def _unknown(name: str, type_: str) -> Unsupported:
     return Unsupported(
         "Column '{name}' has type {of}, which plain Spark cannot read.",
         name=name,
-        of=of,
+        of=type_,
         remedy=_WAY_OUT,
     )
 
@@ -263,32 +263,32 @@ def _find(given: Any, id: int) -> IcebergField | None:
 # single values ----------------------------------------------------------------------------------------------------
 
 
-def _default(given: Any, of: IcebergType, name: str) -> Any:
+def _default(given: Any, type_: IcebergType, name: str) -> Any:
     """Return an initial-default (a single value in JSON) as a value for Arrow."""
     if given is None:
         return None
-    if of.inner:
+    if type_.inner:
         raise Unsupported(
             "Column '{name}' of type {root} has an initial-default, which Snapscope cannot fill in.",
             name=name,
-            root=of.root,
+            root=type_.root,
             remedy=_WAY_OUT,
         )
     try:
-        return value(given, of)
+        return value(given, type_)
     except (ValueError, TypeError, ArithmeticError) as error:
         raise Corrupt(
             "The initial-default {given!r:.60} of column '{name}' is not a valid {root}: {error}.",
             given=given,
             name=name,
-            root=of.root,
+            root=type_.root,
             error=error,
         ) from error
 
 
-def value(given: Any, of: IcebergType) -> Any:
+def value(given: Any, type_: IcebergType) -> Any:
     """Return a single value in metadata's JSON form as a value for Arrow. Raises ValueError or TypeError if invalid."""
-    match of.root:
+    match type_.root:
         case "boolean" if isinstance(given, bool):
             return given
         case "int" | "long" if type(given) is int:
@@ -296,7 +296,7 @@ def value(given: Any, of: IcebergType) -> Any:
         case "float" | "double" if isinstance(given, int | float) and not isinstance(given, bool):
             return float(given)
         case "decimal" if isinstance(given, str):
-            return decimals.scaled(given, of.scale, of.size)
+            return decimals.scaled(given, type_.scale, type_.size)
         case "date" if isinstance(given, str):
             return dt.date.fromisoformat(given)
         case "timestamp" | "timestamp_ns" if isinstance(given, str):
@@ -313,12 +313,12 @@ def value(given: Any, of: IcebergType) -> Any:
             raise TypeError(f"{type(given).__name__} was not expected")
 
 
-def spelled(text: str, of: IcebergType) -> Any:
+def spelled(text: str, type_: IcebergType) -> Any:
     """Return a partition value, spelled by the Avro decoder, as a value for Arrow.
 
     Writers differ in whether a day or time is a number or has a logical type. Raises ValueError if it is invalid.
     """
-    match of.root:
+    match type_.root:
         case "boolean":
             return {"true": True, "false": False}[text]
         case "int" | "long":
@@ -326,16 +326,16 @@ def spelled(text: str, of: IcebergType) -> Any:
         case "float" | "double":
             return float(text)
         case "decimal":
-            return decimals.scaled(text, of.scale, of.size)
+            return decimals.scaled(text, type_.scale, type_.size)
         case "date":
             return _EPOCH.date() + dt.timedelta(days=int(text)) if _is_number(text) else dt.date.fromisoformat(text)
         case "timestamp" | "timestamptz" | "timestamp_ns" | "timestamptz_ns":
             if _is_number(text):
-                found = _EPOCH + dt.timedelta(microseconds=int(text) // (1000 if of.root.endswith("_ns") else 1))
+                found = _EPOCH + dt.timedelta(microseconds=int(text) // (1000 if type_.root.endswith("_ns") else 1))
             else:
                 found = dt.datetime.fromisoformat(text)
                 found = found if found.tzinfo is None else found.astimezone(dt.UTC).replace(tzinfo=None)
-            return found.replace(tzinfo=dt.UTC) if of.root.startswith("timestamptz") else found
+            return found.replace(tzinfo=dt.UTC) if type_.root.startswith("timestamptz") else found
         case "time":
             return (
                 (_EPOCH + dt.timedelta(microseconds=int(text))).time()

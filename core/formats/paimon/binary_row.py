@@ -78,15 +78,15 @@ def some(data: bytes, arity: int, wanted: Mapping[int, Source]) -> dict[int, Any
         )
     values: dict[int, Any] = {}
     for index, source in wanted.items():
-        bit, of = index + 8, parse(source)
+        bit, type_ = index + 8, parse(source)
         if row[bit >> 3] >> (bit & 7) & 1:
             values[index] = None
             continue
         try:
-            values[index] = _value(row, _null_width(arity) + 8 * index, fixed, of)
+            values[index] = _value(row, _null_width(arity) + 8 * index, fixed, type_)
         except (ValueError, OverflowError) as error:
             raise _corrupt(
-                data, message("field {index} is not a valid {of} ({error})", index=index, of=text(of), error=error)
+                data, message("field {index} is not a valid {of} ({error})", index=index, of=text(type_), error=error)
             ) from error
     return values
 
@@ -102,19 +102,21 @@ def encode(values: Sequence[Any], types: Sequence[Source]) -> bytes:
     width = _null_width(arity)
     row = bytearray(width + 8 * arity)
     for index, (value, source) in enumerate(zip(values, types, strict=True)):
-        of = parse(source)
+        type_ = parse(source)
         slot = width + 8 * index
         if value is None:
             row[index + 8 >> 3] |= 1 << (index + 8 & 7)
-            reserved = 16 if _is_wide_decimal(of) else 8 if _is_wide_timestamp(of) else 0
+            reserved = 16 if _is_wide_decimal(type_) else 8 if _is_wide_timestamp(type_) else 0
             if reserved:  # the engine reserves space for a value that may be updated later
                 _SLOT.pack_into(row, slot, len(row) << 32)
                 row.extend(bytes(reserved))
             continue
         try:
-            _put(row, slot, value, of)
+            _put(row, slot, value, type_)
         except (ValueError, OverflowError, TypeError, AttributeError, struct.error) as error:
-            raise Invalid("{value!r} is not a valid {of} ({error}).", value=value, of=text(of), error=error) from error
+            raise Invalid(
+                "{value!r} is not a valid {of} ({error}).", value=value, of=text(type_), error=error
+            ) from error
     return arity.to_bytes(4, "big") + bytes(row)
 
 
@@ -149,12 +151,12 @@ def _null_width(arity: int) -> int:
     return (arity + 63 + 8) // 64 * 8
 
 
-def _is_wide_decimal(of: PaimonType) -> bool:
-    return of.root == "DECIMAL" and (of.size or 0) > 18
+def _is_wide_decimal(type_: PaimonType) -> bool:
+    return type_.root == "DECIMAL" and (type_.size or 0) > 18
 
 
-def _is_wide_timestamp(of: PaimonType) -> bool:
-    return of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and (of.size or 0) > 3
+def _is_wide_timestamp(type_: PaimonType) -> bool:
+    return type_.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and (type_.size or 0) > 3
 
 
 def _corrupt(data: bytes, why: str) -> Corrupt:
@@ -162,8 +164,8 @@ def _corrupt(data: bytes, why: str) -> Corrupt:
     return Corrupt("A stored row (bytes {shown}) cannot be read: {why}.", shown=shown or message("none"), why=why)
 
 
-def _value(row: memoryview, slot: int, fixed: int, of: PaimonType) -> Any:
-    root = of.root
+def _value(row: memoryview, slot: int, fixed: int, type_: PaimonType) -> Any:
+    root = type_.root
     if root in _NUMBERS:
         number = _NUMBERS[root].unpack_from(row, slot)[0]
         return Single(number) if root == "FLOAT" else number
@@ -182,14 +184,14 @@ def _value(row: memoryview, slot: int, fixed: int, of: PaimonType) -> Any:
                 raise ValueError(f"{millis} is no millisecond of a day")
             return (_EPOCH + dt.timedelta(milliseconds=millis)).time()
         case "DECIMAL":
-            if _is_wide_decimal(of):
+            if _is_wide_decimal(type_):
                 unscaled = _wide_decimal(row, slot, fixed)
             else:
                 unscaled = _LONG.unpack_from(row, slot)[0]
-            return decimals.number(unscaled, of.scale or 0)
+            return decimals.number(unscaled, type_.scale or 0)
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
             nanos = 0
-            if _is_wide_timestamp(of):
+            if _is_wide_timestamp(type_):
                 offset, nanos = _offset_and_size(row, slot)
                 if not fixed <= offset <= len(row) - 8 or nanos > 999_999:
                     raise ValueError(message("its position is outside the row"))
@@ -200,7 +202,7 @@ def _value(row: memoryview, slot: int, fixed: int, of: PaimonType) -> Any:
             moment = naive if root == "TIMESTAMP" else naive.replace(tzinfo=dt.UTC)
             return _with_nanos(moment, nanos % 1000)
         case _:
-            raise Unsupported("Snapscope cannot read values of type {of} in stored rows.", of=text(of), remedy=NEWER)
+            raise Unsupported("Snapscope cannot read values of type {of} in stored rows.", of=text(type_), remedy=NEWER)
 
 
 def _with_nanos(moment: dt.datetime, nanosecond: int) -> dt.datetime:
@@ -242,8 +244,8 @@ def _offset_and_size(row: memoryview, slot: int) -> tuple[int, int]:
     return word >> 32, word & 0xFFFFFFFF
 
 
-def _put(row: bytearray, slot: int, value: Any, of: PaimonType) -> None:
-    root = of.root
+def _put(row: bytearray, slot: int, value: Any, type_: PaimonType) -> None:
+    root = type_.root
     if root in _NUMBERS:
         _NUMBERS[root].pack_into(row, slot, value)
         return
@@ -262,19 +264,21 @@ def _put(row: bytearray, slot: int, value: Any, of: PaimonType) -> None:
             since = ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
             _INT.pack_into(row, slot, since)
         case "DECIMAL":
-            _put_decimal(row, slot, decimals.unscaled(value, of.scale or 0, of.size or 0), _is_wide_decimal(of))
+            _put_decimal(
+                row, slot, decimals.unscaled(value, type_.scale or 0, type_.size or 0), _is_wide_decimal(type_)
+            )
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
             if (value.tzinfo is None) != (root == "TIMESTAMP"):
                 raise ValueError("a TIMESTAMP has no zone, a TIMESTAMP WITH LOCAL TIME ZONE needs one")
             naive = value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
             millis, micros = divmod((naive - _EPOCH) // dt.timedelta(microseconds=1), 1000)
-            if _is_wide_timestamp(of):
+            if _is_wide_timestamp(type_):
                 _SLOT.pack_into(row, slot, len(row) << 32 | micros * 1000 + getattr(value, "nanosecond", 0))
                 row.extend(_LONG.pack(millis))
             else:
                 _LONG.pack_into(row, slot, millis)
         case _:
-            raise Unsupported("Snapscope cannot store values of type {of} in rows.", of=text(of), remedy=CHANGE)
+            raise Unsupported("Snapscope cannot store values of type {of} in rows.", of=text(type_), remedy=CHANGE)
 
 
 def _put_bytes(row: bytearray, slot: int, value: bytes) -> None:

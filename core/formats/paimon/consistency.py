@@ -203,14 +203,18 @@ class _Examination:
         names = [name for name in wanted if name in sizes]
         loaded = self.manifests.load(names, LIST, sizes)
         manifests = loaded.rows["name"].unique().to_pylist()
-        of = pc.index_in(loaded.rows["name"], value_set=pa.array(manifests, pa.string())).to_numpy().astype(np.int64)
+        manifest_of = (
+            pc.index_in(loaded.rows["name"], value_set=pa.array(manifests, pa.string())).to_numpy().astype(np.int64)
+        )
         of_list = np.repeat(np.arange(len(names), dtype=np.int64), np.diff(loaded.start))
         facts = contents(manifests)
         wrong: dict[str, tuple[str, str, str]] = {}  # list → path, expected, found
 
         def blame(bad: Mask, expected: str, found: str) -> None:
             for row in np.flatnonzero(bad):
-                wrong.setdefault(names[of_list[row]], (f"{layout.MANIFEST}/{manifests[of[row]]}", expected, found))
+                wrong.setdefault(
+                    names[of_list[row]], (f"{layout.MANIFEST}/{manifests[manifest_of[row]]}", expected, found)
+                )
 
         for column, true, what in (
             ("added", facts.added, "ADD entries"),
@@ -218,17 +222,17 @@ class _Examination:
             ("bytes", np.array([sizes.get(name, -1) for name in manifests], dtype=np.int64), "bytes"),
         ):
             blame(
-                loaded.rows[column].to_numpy() != true[of],
+                loaded.rows[column].to_numpy() != true[manifest_of],
                 message("as many {what} as its list states", what=what),
                 message("a different number"),
             )
         blame(
-            _repeated(of_list * max(len(manifests), 1) + of),
+            _repeated(of_list * max(len(manifests), 1) + manifest_of),
             message("each manifest once in a list"),
             message("it listed twice"),
         )
         blame(
-            np.isin(of, facts.contradictory),
+            np.isin(manifest_of, facts.contradictory),
             message("what other manifests say about the same file"),
             message("a different size, schema or number of rows"),
         )
@@ -238,10 +242,10 @@ class _Examination:
                 if problem := wrong.get(listed[number]):
                     self._blame(position, *problem)
         if odd := {**self.manifests.odd, **facts.odd}:
-            parts = np.split(of, loaded.start[1:-1]) if names else []
-            behind = {name: [manifests[each] for each in of] for name, of in zip(names, parts, strict=True)}
+            parts = np.split(manifest_of, loaded.start[1:-1]) if names else []
+            behind = {name: [manifests[each] for each in part] for name, part in zip(names, parts, strict=True)}
             self._fields(given, behind, odd)
-        self._rows(dict(zip(names, _sums(of_list, facts.rows[of], len(names)).tolist(), strict=True)))
+        self._rows(dict(zip(names, _sums(of_list, facts.rows[manifest_of], len(names)).tolist(), strict=True)))
 
     def _fields(self, given: Named, listed: Mapping[str, Sequence[str]], odd: Mapping[str, str]) -> None:
         """Find metadata files with fields that no known release writes: they may say that other files are needed.
@@ -267,15 +271,15 @@ class _Examination:
             if holder.snapshot is None or holder.kind is HolderKind.CHANGELOG or not net.keys() >= set(names):
                 continue
             counted, delta = sum(net[name] for name in names), net[names[-1]]
-            for what, said, found in (
+            for what, stated, found in (
                 ("deltaRecordCount", holder.snapshot.delta_rows, delta),
                 (message("in its current files"), int(totals[position]), counted),
             ):
-                if said is not None and said != found:
+                if stated is not None and stated != found:
                     self._blame(
                         position,
                         holder.path,
-                        message("manifests with {said:,} rows ({what})", said=said, what=what),
+                        message("manifests with {said:,} rows ({what})", said=stated, what=what),
                         f"{found:,}",
                     )
             if holder.snapshot.total_rows is not None:

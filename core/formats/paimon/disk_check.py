@@ -97,10 +97,10 @@ class PaimonDiskCheck:
             unsure |= each.unsure
             alike |= each.namesakes
         free = defaultdict(list)
-        going = frozenset(frees)
-        for path in going if alike else ():
+        freed_paths = frozenset(frees)
+        for path in freed_paths if alike else ():
             free[path.rpartition("/")[2]].append(path)
-        for path in sorted(alike - going):
+        for path in sorted(alike - freed_paths):
             namesakes = free[path.rpartition("/")[2]]
             if any(urls.is_url(each) for each in (path, *namesakes)):
                 unsure |= dict.fromkeys(namesakes, codes.MAY_BE_THIS_URL(path=path))
@@ -113,10 +113,10 @@ def doubts(store: Store, history: History, frees: Collection[str]) -> Doubts:
     """Check the directories of the files to be deleted."""
     check = PaimonDiskCheck.of(store, frees)
     listed = check.listed(check.directories.to_pylist())
-    going = pa.array(sorted(frees), pa.string())
-    near = pc.is_in(_directories(going), value_set=check.directories)
-    is_there = pc.is_in(going, value_set=listed["path"].combine_chunks())
-    gone = going.filter(pc.and_(near, pc.invert(is_there))).to_pylist()
+    freed_paths = pa.array(sorted(frees), pa.string())
+    near = pc.is_in(_directories(freed_paths), value_set=check.directories)
+    is_there = pc.is_in(freed_paths, value_set=listed["path"].combine_chunks())
+    gone = freed_paths.filter(pc.and_(near, pc.invert(is_there))).to_pylist()
     held = history.objects.filter(pa.array(history.held.over(history.existing)))
     return check.doubts([check.missing(held, listed)], frees, gone)
 

@@ -116,7 +116,7 @@ class PaimonFormat(TableFormat):
         store, name = _catalogs().opened(location)
         return cls(store, PaimonManifests(store), name, local=references.LocalReferences(store.root))
 
-    def read_anew(self) -> Self:
+    def reread(self) -> Self:
         manifests = PaimonManifests(self.store, is_kept=False)
         return dataclasses.replace(self, manifests=manifests, memory=ReadContents(), local=None)
 
@@ -182,9 +182,10 @@ class PaimonFormat(TableFormat):
 
     def health_of(self, history: History, point: AsOf, files: pa.Table) -> FilesAt:
         keyed = bool(point.schema.primary_keys)
-        told = files if keyed else files.slice(0, 0)  # rows without keys are deleted only by deletion vectors
-        away = inspection.retractions(self.manifests, history.heads, point.snapshot, told)
-        return FilesAt(point.schema.options, keyed, away)
+        # rows without keys are deleted only by deletion vectors
+        files_with_keys = files if keyed else files.slice(0, 0)
+        deleted_rows = inspection.retractions(self.manifests, history.heads, point.snapshot, files_with_keys)
+        return FilesAt(point.schema.options, keyed, deleted_rows)
 
     def analyzed(self, history: History, point: AsOf) -> dict[str, str]:
         return inspection.analyzed_in_words(self.store, point.snapshot)
@@ -210,7 +211,7 @@ class PaimonFormat(TableFormat):
         return effects.of(plan, heads)
 
     def why_not_here(self, plan: Plan, history: HistorySummary) -> str | None:
-        if (managed := self._why_managed(anew=False)) is not None:
+        if (managed := self._why_managed(refresh=False)) is not None:
             return managed
         if not any(isinstance(each, CommitSnapshot) for each in plan.effects):
             return None
@@ -218,7 +219,7 @@ class PaimonFormat(TableFormat):
         return why
 
     def refuse_apply(self) -> None:
-        if (why := self._why_managed(anew=True)) is not None:
+        if (why := self._why_managed(refresh=True)) is not None:
             raise Unsupported(
                 "{why} Nothing was changed.",
                 why=why,
@@ -227,14 +228,14 @@ class PaimonFormat(TableFormat):
             )
 
     def why_taken_over(self) -> str | None:
-        return self._why_managed(anew=True)
+        return self._why_managed(refresh=True)
 
-    def _why_managed(self, *, anew: bool) -> str | None:
+    def _why_managed(self, *, refresh: bool) -> str | None:
         """Return why only a catalog may change this table; None without one."""
         settings = settings_file.current()
         if not (self.name or settings.catalogs or settings.unasked or settings.unread):
             return None
-        why: str | None = _catalogs().why_not_here(self.store, self.name, anew=anew)
+        why: str | None = _catalogs().why_not_here(self.store, self.name, refresh=refresh)
         return why
 
     # --- running plans

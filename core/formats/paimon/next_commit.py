@@ -38,15 +38,17 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
     if is_true(resolved(line.options).get("write-only")) or not line.snapshots:
         return None
     try:
-        asked = [(each, line if each.changelogs_only else seen_by_writers(line)) for each in _asked(line, now_ms)]
-        plans = tuple(expiry.preview(history, each, now_ms, seen) for each, seen in asked)
-        heads = [_with(history.heads, line, seen) for _, seen in asked]
-        besides = [deletion(plan, history, own) for plan, own in zip(plans, heads, strict=True)]
+        expiries = [
+            (each, line if each.changelogs_only else seen_by_writers(line)) for each in _writer_expiries(line, now_ms)
+        ]
+        plans = tuple(expiry.preview(history, each, now_ms, seen) for each, seen in expiries)
+        heads = [_with(history.heads, line, seen) for _, seen in expiries]
+        deletions = [deletion(plan, history, own) for plan, own in zip(plans, heads, strict=True)]
     except SnapscopeError as error:
         return Forecast(branch, (), message("This cannot be determined: {why}", why=str(error)))
-    beside = dict.fromkeys(each for found, _ in besides for each in found)
-    breaks = tuple(each for each in beside if each.code != codes.ENGINE_STRANDS)
-    if why := _astray(line, beside):
+    differences = dict.fromkeys(each for found, _ in deletions for each in found)
+    breaks = tuple(each for each in differences if each.code != codes.ENGINE_STRANDS)
+    if why := _why_not_expired(line, differences):
         return Forecast(branch, (), message("This cannot be determined: {why}", why=why), breaks)
     headline = plans[0].headline
     for plan in plans[1:]:
@@ -54,7 +56,7 @@ def forecast(deletion: Deletion, history: History, now_ms: int, line: Line) -> F
     found = Forecast(branch, plans, headline, breaks)
     if not found.expired:
         return found
-    broken = {point: lost for _, by_point in besides for point, lost in by_point.items()}
+    broken = {point: lost for _, by_point in deletions for point, lost in by_point.items()}
     return dataclasses.replace(
         found,
         headline=both(found.headline, message("These figures are a lower bound.")),
@@ -67,20 +69,20 @@ def _with(heads: Heads, line: Line, other: Line) -> Heads:
     return dataclasses.replace(heads, lines=tuple(other if each is line else each for each in heads.lines))
 
 
-def _astray(line: Line, beside: Iterable[Reason]) -> Reason | None:
+def _why_not_expired(line: Line, differences: Iterable[Reason]) -> Reason | None:
     """Return why the engine will not expire what the rules allow: it fails, or ignores those snapshots."""
-    if fails := next((each for each in beside if each.code == codes.ENGINE_FAILS), None):
-        return fails
+    if failure := next((each for each in differences if each.code == codes.ENGINE_FAILS), None):
+        return failure
     if line.snapshots and (seen := first_seen(line)) > line.snapshots[0].id:
         return codes.EARLIEST_HIDES(id=seen)
     return None
 
 
-def _asked(line: Line, now_ms: int) -> list[Expire]:
+def _writer_expiries(line: Line, now_ms: int) -> list[Expire]:
     """Return the expiries of a writer: it counts its own new snapshot, and expires no more than its limit at a time."""
     own = policy(line.options, now_ms)
     most = None if own.is_own_limit else own.most_per_run
-    asked = Expire(
+    expiry = Expire(
         branch=line.branch,
         retain_max=max(own.retain_max - 1, 1),
         retain_min=max(own.retain_min - 1, 1),
@@ -89,11 +91,11 @@ def _asked(line: Line, now_ms: int) -> list[Expire]:
         and is_true(line.options.get("tag.time-expire-enabled", "true")),
     )
     if not line.changelogs or not keeps_changelogs(line.options):
-        return [asked]
+        return [expiry]
     own = policy(line.options, now_ms, prefix="changelog")
     least, greatest = max(own.retain_min - 1, 1), max(own.retain_max - 1, 1)
     return [
-        asked,
+        expiry,
         Expire(
             branch=line.branch,
             changelogs_only=True,
@@ -104,10 +106,10 @@ def _asked(line: Line, now_ms: int) -> list[Expire]:
     ]
 
 
-def _keeping(line: Line, goes: Sequence[str]) -> list[Reason]:
+def _keeping(line: Line, expired: Sequence[str]) -> list[Reason]:
     """Return what would keep the versions that expire."""
     found: list[Reason] = []
-    own = [point.rsplit("/", 1)[-1] for point in goes]
+    own = [point.rsplit("/", 1)[-1] for point in expired]
     count = len(line.snapshots) + 1
     if ids := [int(point) for point in own if point.isdecimal()]:
         kept = {tag.snapshot.id for tag in line.tags if f"tag:{tag.name}" not in own}

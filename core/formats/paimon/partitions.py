@@ -41,8 +41,8 @@ def directories(schema: Schema, partitions: Sequence[bytes]) -> list[str]:
     keys = schema.partition_keys
     if not keys or not partitions:  # an unknown type hides only files that there are
         return [""] * len(partitions)
-    of = {field.name: field.type for field in schema.fields if field.name in keys}
-    types = [parse(of[key]) for key in keys]
+    type_of = {field.name: field.type for field in schema.fields if field.name in keys}
+    types = [parse(type_of[key]) for key in keys]
     unnamed = schema.options.get("partition.default-name", UNNAMED)
     return [
         path(keys, types, binary_row.decode(each, types), unnamed=unnamed, is_legacy=has_legacy_names(schema))
@@ -66,11 +66,11 @@ def is_named(schema: Schema, steps: Sequence[str]) -> bool:
     return True
 
 
-def _may_be(of: PaimonType, text: str, schema: Schema) -> bool:
+def _may_be(type_: PaimonType, text: str, schema: Schema) -> bool:
     """Return whether a value of this type may have such a name. Checked only for types with few spellings."""
     if text == schema.options.get("partition.default-name", UNNAMED):
         return True
-    match of.root:
+    match type_.root:
         case "TINYINT" | "SMALLINT" | "INT" | "BIGINT":
             return re.fullmatch(r"-?\d{1,19}", text) is not None
         case "BOOLEAN":
@@ -83,9 +83,9 @@ def _may_be(of: PaimonType, text: str, schema: Schema) -> bool:
 
 def value(source: Source, written: str) -> Any:
     """Parse a partition value as a user writes it, dates and times in ISO form. Raises `Invalid`, `Unsupported`."""
-    of = parse(source)
+    type_ = parse(source)
     try:
-        match of.root:
+        match type_.root:
             case "CHAR" | "VARCHAR":
                 return written
             case "TINYINT" | "SMALLINT" | "INT" | "BIGINT":
@@ -93,15 +93,15 @@ def value(source: Source, written: str) -> Any:
             case "BOOLEAN":
                 return {"true": True, "false": False}[written.lower()]
             case "DECIMAL":
-                return decimals.scaled(written, of.scale or 0, of.size or 0)
+                return decimals.scaled(written, type_.scale or 0, type_.size or 0)
             case "DATE":
                 return dt.date.fromisoformat(written)
             case "TIMESTAMP":
                 return dt.datetime.fromisoformat(written)
             case _:
-                raise Unsupported("Partitions by {of} cannot be selected by value here.", of=text(of), remedy=CHANGE)
+                raise Unsupported("Partitions by {of} cannot be selected by value here.", of=text(type_), remedy=CHANGE)
     except (ValueError, KeyError, ArithmeticError) as error:
-        raise Invalid("not a valid value of type {of}: {written!r}.", written=written, of=text(of)) from error
+        raise Invalid("not a valid value of type {of}: {written!r}.", written=written, of=text(type_)) from error
 
 
 def path(
@@ -119,16 +119,16 @@ def path(
     )
 
 
-def _name(of: PaimonType, value: Any, unnamed: str, is_legacy: bool) -> str:
+def _name(type_: PaimonType, value: Any, unnamed: str, is_legacy: bool) -> str:
     if value is None:
         return unnamed
-    name = _legacy(of, value) if is_legacy else _sql(of, value)
+    name = _legacy(type_, value) if is_legacy else _sql(type_, value)
     return name if name.strip() or _NO_BLANKS.intersection(name) else unnamed
 
 
-def _legacy(of: PaimonType, value: Any) -> str:
+def _legacy(type_: PaimonType, value: Any) -> str:
     """Return the text of the engine's internal Java object (its `toString`)."""
-    match of.root:
+    match type_.root:
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
             shown = value.replace(tzinfo=None).isoformat("T", "minutes")
             nanos = _nanos(value)
@@ -138,20 +138,20 @@ def _legacy(of: PaimonType, value: Any) -> str:
         case "TIME":
             return str(((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000)
         case "BINARY" | "VARBINARY":
-            raise _untold(of, "after the address of an object in the memory of whoever wrote it")
+            raise _unrecorded(type_, "after the address of an object in the memory of whoever wrote it")
         case _:
             return _same(value)
 
 
-def _sql(of: PaimonType, value: Any) -> str:
+def _sql(type_: PaimonType, value: Any) -> str:
     """Return the value cast to text as by SQL."""
-    size = of.size or 0
-    match of.root:
+    size = type_.size or 0
+    match type_.root:
         case "TIMESTAMP":
             fraction = f".{_nanos(value):09d}"[: size + 1] if size else ""
             return f"{value.isoformat(' ', 'seconds')}{fraction}"
         case "TIMESTAMP_LTZ":
-            raise _untold(of, "in the time zone of whoever wrote it")
+            raise _unrecorded(type_, "in the time zone of whoever wrote it")
         case "DATE":
             return str(value.isoformat())
         case "TIME":
@@ -175,10 +175,10 @@ def _same(value: Any) -> str:
             return str(value)
 
 
-def _untold(of: PaimonType, how: str) -> Unsupported:
+def _unrecorded(type_: PaimonType, how: str) -> Unsupported:
     return Unsupported(
         ("Directories of partitions by {of} are named {how}, and the metadata does not record that."),
-        of=text(of),
+        of=text(type_),
         how=how,
         remedy="Read such a table with the engine that wrote it.",
     )

@@ -121,9 +121,9 @@ class _Reader:
 
         latest = layout.hint(branch, layout.LATEST)
         snapshots = self._numbered(branch, layout.SNAPSHOT, snapshot_of, unreadable, warnings, hinted)
-        beside = (layout.CHANGELOG, layout.TAG, layout.SCHEMA, layout.CONSUMER)
+        directories = (layout.CHANGELOG, layout.TAG, layout.SCHEMA, layout.CONSUMER)
         also = (layout.BRANCH,) if branch == MAIN else ()
-        self.patience.look_ahead([*(f"{layout.branch_dir(branch)}{each}" for each in beside), *also])
+        self.patience.look_ahead([*(f"{layout.branch_dir(branch)}{each}" for each in directories), *also])
         # Changelogs end where snapshots begin, and a schema that a snapshot refers to must exist.
         begin = min(snapshots, default=None)
         changelogs = self._numbered(branch, layout.CHANGELOG, snapshot_of, unreadable, warnings, end=begin)
@@ -171,13 +171,15 @@ class _Reader:
                 names[suffix] = f"{directory}/{entry.name}"
             elif not (kind in (layout.SNAPSHOT, layout.CHANGELOG) and entry.name in (layout.EARLIEST, layout.LATEST)):
                 warnings.append(stray(directory, entry, message("files named {kind}-<number>", kind=kind)))
-        found, unread, asked = dict[int, T](), list[Unreadable](), set[str]()
+        found, unread, requested = dict[int, T](), list[Unreadable](), set[str]()
         is_sure = self.store.protocol in (*LOCAL, "memory")
         while names:
             found |= {int(name): value for name, value in self._parse(kind, names, parse, unread).items()}
-            asked |= names.keys()
+            requested |= names.keys()
             known = [] if is_sure else sorted({*found, *(int(each.name) for each in unread)})
-            names = {str(each): f"{directory}/{kind}-{each}" for each in left_out(known, end) if str(each) not in asked}
+            names = {
+                str(each): f"{directory}/{kind}-{each}" for each in left_out(known, end) if str(each) not in requested
+            }
         unreadable += unread
         return found
 

@@ -307,19 +307,19 @@ def ended_tags(
     """
     now = None if now_ms is None else wall_clock(now_ms)
     oldest = None if older_than_ms is None else wall_clock(older_than_ms)
-    goes, untold = dict[str, Reason](), dict[str, Reason]()
+    expired, of_unknown_age = dict[str, Reason](), dict[str, Reason]()
     for tag in line.tags:
         if now is not None and tag.expires is not None and now > tag.expires:
             ended = f"{tag.expires:%Y-%m-%d %H:%M:%S}"
-            goes[tag.name] = codes.RETENTION_ENDED(ended=ended, now=f"{now:%Y-%m-%d %H:%M:%S}")
+            expired[tag.name] = codes.RETENTION_ENDED(ended=ended, now=f"{now:%Y-%m-%d %H:%M:%S}")
         elif oldest is not None and tag.created is None:
-            untold[tag.name] = codes.TAG_AGE_UNKNOWN()
+            of_unknown_age[tag.name] = codes.TAG_AGE_UNKNOWN()
         elif oldest is not None and tag.created is not None and tag.created < oldest:
-            goes[tag.name] = codes.TAG_OLD(at=f"{tag.created:%Y-%m-%d %H:%M:%S}")
-    return goes, untold
+            expired[tag.name] = codes.TAG_OLD(at=f"{tag.created:%Y-%m-%d %H:%M:%S}")
+    return expired, of_unknown_age
 
 
-def lost_jobs(line: Line, goes: Sequence[int]) -> list[Reason]:
+def lost_jobs(line: Line, expired: Sequence[int]) -> list[Reason]:
     """Return the streaming jobs whose newest snapshot expires.
 
     A restarted job finds out from that snapshot what it committed; without it, it may commit the same data twice.
@@ -331,10 +331,10 @@ def lost_jobs(line: Line, goes: Sequence[int]) -> list[Reason]:
             user=user,
         )
         for user, each in newest.items()
-        if each.id in goes
+        if each.id in expired
     ]
 
 
-def engine_runs(going: int, rule: Policy) -> int:
+def engine_runs(count: int, rule: Policy) -> int:
     """Return how many runs of the engine this many snapshots take; 0 if the table's own limit lets none expire."""
-    return -(-going // rule.most_per_run) if rule.most_per_run > 0 else 0
+    return -(-count // rule.most_per_run) if rule.most_per_run > 0 else 0

@@ -96,8 +96,8 @@ def row_ids(manifests: PaimonManifests, snapshot: Snapshot, files: pa.Table) -> 
     found: dict[FileKey, RowIds] = {}
     for row in rows.filter(pc.is_valid(rows["first_row_id"])).to_pylist():
         columns = None if row["columns"] is None else tuple(row["columns"])
-        told = RowIds(row["first_row_id"], row["rows"], row["max_sequence"], columns)
-        found[row["partition"], row["bucket"], row["name"]] = told
+        ids = RowIds(row["first_row_id"], row["rows"], row["max_sequence"], columns)
+        found[row["partition"], row["bucket"], row["name"]] = ids
     if lacking := next((key for key in keys if key not in found), None):
         raise Corrupt(
             "The manifests give no first row id for a file of a table with data evolution.",

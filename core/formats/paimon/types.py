@@ -71,16 +71,16 @@ def parse(source: Source) -> PaimonType:
     if isinstance(source, PaimonType):
         return source
     try:
-        of = _Text(source).whole() if isinstance(source, str) else _from_json(source)
-        if not of.is_nested or _depth(of) <= TYPE_DEPTH:
-            return of
+        type_ = _Text(source).whole() if isinstance(source, str) else _from_json(source)
+        if not type_.is_nested or _depth(type_) <= TYPE_DEPTH:
+            return type_
     except RecursionError:
         pass
     raise Corrupt("A column type is nested more than {most} deep.", most=TYPE_DEPTH)
 
 
-def _depth(of: PaimonType) -> int:
-    return 1 + max((_depth(each) for each in (*of.args, *(field.type for field in of.fields))), default=0)
+def _depth(type_: PaimonType) -> int:
+    return 1 + max((_depth(each) for each in (*type_.args, *(field.type for field in type_.fields))), default=0)
 
 
 def _from_json(source: Mapping[str, Any]) -> PaimonType:
@@ -92,71 +92,71 @@ def _from_json(source: Mapping[str, Any]) -> PaimonType:
     return _object(found)
 
 
-def text(of: PaimonType) -> str:
+def text(type_: PaimonType) -> str:
     """Return the type as Paimon's SQL text; nested types with angle brackets."""
-    match of.root:
-        case "VARCHAR" if of.size == MAX_LENGTH:
+    match type_.root:
+        case "VARCHAR" if type_.size == MAX_LENGTH:
             body = "STRING"
-        case "VARBINARY" if of.size == MAX_LENGTH:
+        case "VARBINARY" if type_.size == MAX_LENGTH:
             body = "BYTES"
         case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY" | "TIME" | "TIMESTAMP":
-            body = f"{of.root}({of.size})"
+            body = f"{type_.root}({type_.size})"
         case "TIMESTAMP_LTZ":
-            body = f"TIMESTAMP({of.size}) WITH LOCAL TIME ZONE"
+            body = f"TIMESTAMP({type_.size}) WITH LOCAL TIME ZONE"
         case "DECIMAL":
-            body = f"DECIMAL({of.size}, {of.scale})"
+            body = f"DECIMAL({type_.size}, {type_.scale})"
         case "ROW":
-            body = f"ROW<{', '.join(_row_field_text(field) for field in of.fields)}>"
+            body = f"ROW<{', '.join(_row_field_text(field) for field in type_.fields)}>"
         case "VECTOR":
-            body = f"VECTOR<{text(of.args[0])}, {of.size}>"
+            body = f"VECTOR<{text(type_.args[0])}, {type_.size}>"
         case "ARRAY" | "MAP" | "MULTISET":
-            body = f"{of.root}<{', '.join(text(arg) for arg in of.args)}>"
+            body = f"{type_.root}<{', '.join(text(arg) for arg in type_.args)}>"
         case _:
-            body = of.root
-    return body if of.nullable else f"{body} NOT NULL"
+            body = type_.root
+    return body if type_.nullable else f"{body} NOT NULL"
 
 
-def to_json(of: PaimonType) -> str | dict[str, Any]:
+def to_json(type_: PaimonType) -> str | dict[str, Any]:
     """Return the type as in a schema file: text, or an object for ARRAY, MAP, MULTISET, ROW and VECTOR."""
-    name = of.root if of.nullable else f"{of.root} NOT NULL"
-    match of.root:
+    name = type_.root if type_.nullable else f"{type_.root} NOT NULL"
+    match type_.root:
         case "ARRAY" | "MULTISET":
-            return {"type": name, "element": to_json(of.args[0])}
+            return {"type": name, "element": to_json(type_.args[0])}
         case "VECTOR":
-            return {"type": name, "element": to_json(of.args[0]), "length": of.size}
+            return {"type": name, "element": to_json(type_.args[0]), "length": type_.size}
         case "MAP":
-            return {"type": name, "key": to_json(of.args[0]), "value": to_json(of.args[1])}
+            return {"type": name, "key": to_json(type_.args[0]), "value": to_json(type_.args[1])}
         case "ROW":
-            return {"type": name, "fields": [_row_field_json(field) for field in of.fields]}
+            return {"type": name, "fields": [_row_field_json(field) for field in type_.fields]}
         case _:
-            return text(of)
+            return text(type_)
 
 
-def spark(of: PaimonType, *, reads: bool = False) -> str:
+def spark(type_: PaimonType, *, reads: bool = False) -> str:
     """Return the type in Spark's DDL; with `reads`, of types that are only read too. Raises `Unsupported` by name."""
-    inner = [spark(each, reads=reads) for each in of.args]
-    match of.root:
+    inner = [spark(each, reads=reads) for each in type_.args]
+    match type_.root:
         case "BOOLEAN" | "TINYINT" | "SMALLINT" | "INT" | "BIGINT" | "FLOAT" | "DOUBLE" | "DATE":
-            return of.root.lower()
+            return type_.root.lower()
         case root if root in _SPARK:
             return _SPARK[root]
         case "DECIMAL":
-            return f"decimal({of.size},{of.scale})"
-        case "ARRAY" | "VECTOR" if reads or of.root == "ARRAY":
+            return f"decimal({type_.size},{type_.scale})"
+        case "ARRAY" | "VECTOR" if reads or type_.root == "ARRAY":
             return f"array<{inner[0]}>"
         case "MAP" | "MULTISET":
-            return f"map<{inner[0]},{inner[1] if of.root == 'MAP' else 'int'}>"
+            return f"map<{inner[0]},{inner[1] if type_.root == 'MAP' else 'int'}>"
         case "ROW":
-            return f"struct<{','.join(f'{quoted(f.name)}:{spark(f.type, reads=reads)}' for f in of.fields)}>"
+            return f"struct<{','.join(f'{quoted(f.name)}:{spark(f.type, reads=reads)}' for f in type_.fields)}>"
         case "TIME" | "VARIANT" if reads:
-            return "variant" if of.root == "VARIANT" else f"time({min(_size(of), 6)})"
+            return "variant" if type_.root == "VARIANT" else f"time({min(_size(type_), 6)})"
         case "BLOB" if reads:
             return "struct<uri:string,offset:bigint,length:bigint>"
         case _:
-            raise Unsupported("Spark cannot read columns of type {of}.", of=text(of), remedy=LEAVE_OUT)
+            raise Unsupported("Spark cannot read columns of type {of}.", of=text(type_), remedy=LEAVE_OUT)
 
 
-def arrow(of: PaimonType, *, micros: bool = False) -> pa.DataType:
+def arrow(type_: PaimonType, *, micros: bool = False) -> pa.DataType:
     """Return the Arrow type for the values of this type. Raises `Unsupported`, naming the type.
 
     With `micros`, as Spark accepts it: timestamps are in microseconds, a BLOB is a reference to its bytes.
@@ -176,21 +176,21 @@ def arrow(of: PaimonType, *, micros: bool = False) -> pa.DataType:
         "BINARY": pa.binary(),
         "VARBINARY": pa.binary(),
     }
-    match of.root:
+    match type_.root:
         case "DECIMAL":
-            return pa.decimal128(_size(of), of.scale or 0)
+            return pa.decimal128(_size(type_), type_.scale or 0)
         case "TIMESTAMP":
-            return pa.timestamp("us" if micros else _unit(of))
+            return pa.timestamp("us" if micros else _unit(type_))
         case "TIMESTAMP_LTZ":
-            return pa.timestamp("us" if micros else _unit(of), tz="UTC")
-        case "ARRAY" | "VECTOR" if micros or of.root == "ARRAY":
-            return pa.list_(pa.field("element", arrow(of.args[0], micros=micros), of.args[0].nullable))
+            return pa.timestamp("us" if micros else _unit(type_), tz="UTC")
+        case "ARRAY" | "VECTOR" if micros or type_.root == "ARRAY":
+            return pa.list_(pa.field("element", arrow(type_.args[0], micros=micros), type_.args[0].nullable))
         case "MAP" | "MULTISET":
-            counted = of.args[1] if of.root == "MAP" else PaimonType("INT", nullable=False)
+            counted = type_.args[1] if type_.root == "MAP" else PaimonType("INT", nullable=False)
             value = pa.field("value", arrow(counted, micros=micros), counted.nullable)
-            return pa.map_(arrow(of.args[0], micros=micros), value)
+            return pa.map_(arrow(type_.args[0], micros=micros), value)
         case "ROW":
-            return pa.struct([pa.field(f.name, arrow(f.type, micros=micros), f.type.nullable) for f in of.fields])
+            return pa.struct([pa.field(f.name, arrow(f.type, micros=micros), f.type.nullable) for f in type_.fields])
         case "TIME" if micros:
             return pa.time64("ns")
         case "VARIANT" if micros:
@@ -201,7 +201,7 @@ def arrow(of: PaimonType, *, micros: bool = False) -> pa.DataType:
         case root if root in simple:
             return simple[root]
         case _:
-            raise Unsupported("Columns of type {of} have no Arrow type in Snapscope.", of=text(of), remedy=LEAVE_OUT)
+            raise Unsupported("Columns of type {of} have no Arrow type in Snapscope.", of=text(type_), remedy=LEAVE_OUT)
 
 
 def quoted(name: str) -> str:
@@ -209,13 +209,13 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _size(of: PaimonType) -> int:
-    assert of.size is not None, of.root  # every sized type is parsed with a size
-    return of.size
+def _size(type_: PaimonType) -> int:
+    assert type_.size is not None, type_.root  # every sized type is parsed with a size
+    return type_.size
 
 
-def _unit(of: PaimonType) -> str:
-    size = _size(of)
+def _unit(type_: PaimonType) -> str:
+    size = _size(type_)
     return "s" if size == 0 else "ms" if size <= 3 else "us" if size <= 6 else "ns"
 
 

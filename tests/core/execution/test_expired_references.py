@@ -217,7 +217,7 @@ def test_the_hint_does_not_pass_by_a_snapshot_that_cannot_be_read(
     monkeypatch.setattr(Store, "ls", lambda *given: [each for each in ls(*given) if each.name != f"snapshot-{FIRST}"])
     going = {f"snapshot/snapshot-{number}" for number in range(1, FIRST)}
     assert expired_references._raised(store, hint, going, b"") == b"8"
-    publish.repair_hint(store, "snapshot/EARLIEST", gone=[*going])
+    publish.repair_hint(store, "snapshot/EARLIEST", deleted=[*going])
     assert store.read("snapshot/EARLIEST") == b"8"
 
 

@@ -477,7 +477,7 @@ def test_a_hint_goes_on_naming_a_newest_snapshot_that_is_never_listed(stage: Sta
     store = lying_store(stage.root, Lies(behind=hidden(path)))
     publish.repair_hint(store, hint)
     assert store.read(hint) == b"5"
-    publish.repair_hint(store, hint, gone=[path])
+    publish.repair_hint(store, hint, deleted=[path])
     assert store.read(hint) == b"4"
     store.put(hint, b"7")
     publish.repair_hint(store, hint)

@@ -81,17 +81,17 @@ def test_a_catalog_is_asked_again_when_a_stuck_question_has_ended(monkeypatch: p
     ends = threading.Event()
     for _ in range(time_limits.MOST_STUCK):
         with pytest.raises(Corrupt, match="did not answer within"):
-            catalog_answers.asked("slow", "paimon://stuck", lambda: ends.wait(SOON_S))
+            catalog_answers.ask("slow", "paimon://stuck", lambda: ends.wait(SOON_S))
     monkeypatch.setenv(time_limits.VARIABLE, str(SOON_S))
     with pytest.raises(Corrupt, match="has not yet answered earlier questions") as refused:
-        catalog_answers.asked("slow", "paimon://stuck", lambda: 1)
+        catalog_answers.ask("slow", "paimon://stuck", lambda: 1)
     assert "It is asked again as soon as one of them has ended" in str(refused.value.remedy)
     ends.set()
     until = time.monotonic() + SOON_S
     while time_limits.stuck().get("paimon://stuck"):
         assert time.monotonic() < until
         time.sleep(0.01)
-    assert catalog_answers.asked("slow", "paimon://stuck", lambda: 1) == 1
+    assert catalog_answers.ask("slow", "paimon://stuck", lambda: 1) == 1
 
 
 @pytest.mark.parametrize("is_silent", [True, False])

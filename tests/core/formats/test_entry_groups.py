@@ -33,14 +33,14 @@ def grown(steps: list[list[list[tuple[int, int]]]]) -> tuple[Groups, dict[int, l
 
 
 def entries(groups: Groups, file: int) -> list[tuple[int, int]]:
-    own = slice(groups.start[groups.of[file]], groups.start[groups.of[file] + 1])
+    own = slice(groups.start[groups.group_of[file]], groups.start[groups.group_of[file] + 1])
     return list(zip(groups.manifest[own].tolist(), groups.code[own].tolist(), strict=True))
 
 
 @given(STEPS)
 def test_each_file_has_exactly_its_own_entries(steps: list[list[list[tuple[int, int]]]]) -> None:
     groups, expected, _ = grown(steps)
-    assert {file: entries(groups, file) for file in range(len(groups.of))} == expected
+    assert {file: entries(groups, file) for file in range(len(groups.group_of))} == expected
 
 
 @given(STEPS)
@@ -48,7 +48,7 @@ def test_equal_keys_of_different_entries_cost_groups_and_no_answer(steps: list[l
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(entry_groups, "_mixed", np.zeros_like)
         groups, expected, _ = grown(steps)
-    assert {file: entries(groups, file) for file in range(len(groups.of))} == expected
+    assert {file: entries(groups, file) for file in range(len(groups.group_of))} == expected
 
 
 @given(STEPS, st.sets(st.integers(0, 15)), st.sets(st.tuples(st.integers(0, 15), st.integers(0, 3))))

@@ -66,7 +66,7 @@ def _chosen(values: list[Any], mask: Any) -> list[Any]:
 
 def check(location: str, *, changelogs: bool = False) -> None:
     """Compare what a new process answers with what is kept, an open table, and reading all anew."""
-    anew = open_table(location).read_anew()
+    anew = open_table(location).reread()
     expected = answer(anew.history(changelogs=changelogs))
     for _ in range(2):
         assert answer(open_table(location).history(changelogs=changelogs)) == expected
@@ -86,9 +86,7 @@ def test_after_every_step_a_paimon_table_is_what_reading_all_anew_gives(
     for step in steps:
         made.run([step])
         check(str(root), changelogs=changelogs)
-        assert answer(opened.history(changelogs=changelogs)) == answer(
-            opened.read_anew().history(changelogs=changelogs)
-        )
+        assert answer(opened.history(changelogs=changelogs)) == answer(opened.reread().history(changelogs=changelogs))
     shutil.rmtree(folder)
 
 
@@ -141,7 +139,7 @@ def decoded(root: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     with monkeypatch.context() as patch:
         patch.setattr(manifests, "sources", sources)
         check_ = open_table(str(root)).history()
-    assert answer(check_) == answer(open_table(str(root)).read_anew().history())
+    assert answer(check_) == answer(open_table(str(root)).reread().history())
     return seen
 
 
@@ -221,11 +219,11 @@ def test_a_change_is_decided_by_the_store_alone(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(mapped_tables, "find", refused)
     monkeypatch.setattr(mapped_tables, "keep", refused)
-    plan.read_anew().history()
+    plan.reread().history()
     from core.execution import apply as executing
     from core.model.actions import Expire
 
-    anew = plan.read_anew()
+    anew = plan.reread()
     change = anew.preview(Expire(retain_max=1, retain_min=1), 4_000_000_000_000)
     assert len(change.frees)
     executing.apply(open_table(str(table.root)), change, settle_s=0)

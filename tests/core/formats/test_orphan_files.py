@@ -47,7 +47,9 @@ def test_a_file_behind_a_link_stays_and_everything_is_told(tmp_path: Path) -> No
     (tmp_path / "t" / "data" / "within").symlink_to(tmp_path / "t" / "data" / "a")
     frees = pa.table({"path": ["data/a", "data/out", "data/within", "link/b"], "kind": ["data"] * 4, "bytes": [1] * 4})
     listed = Listed(LISTED.empty_table(), ("\udcff",), ("inner",), ("backup",))
-    found, notes = orphan_files.told_of(Store(str(tmp_path / "t")), Unheld(frees, {"young": 2, "unknown": 1}, listed))
+    found, notes = orphan_files.freed_and_notes(
+        Store(str(tmp_path / "t")), Unheld(frees, {"young": 2, "unknown": 1}, listed)
+    )
     assert found["path"].to_pylist() == ["data/a", "data/within"]
     counts = {each.values["why"].code.name: each.values["count"] for each in notes if each.code.name == "files-stay"}
     assert counts == {"may-be-committed": 2, "odd-names": 3}

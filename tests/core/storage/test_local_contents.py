@@ -147,7 +147,7 @@ def test_a_hint_that_could_not_be_read_is_read_again(table: TableBuilder, monkey
 def test_a_change_reads_everything(table: TableBuilder, read: list[str]) -> None:
     opened = PaimonFormat.at(Store(str(table.path)))
     opened.heads()
-    for of, more in ((opened.read_anew(), {}), (opened, {"patience_s": 0.1}), (opened, {"gone": ("tag/tag-v1",)})):
+    for of, more in ((opened.reread(), {}), (opened, {"patience_s": 0.1}), (opened, {"gone": ("tag/tag-v1",)})):
         read.clear()
         of.heads(**more)
         assert "snapshot/snapshot-2" in read

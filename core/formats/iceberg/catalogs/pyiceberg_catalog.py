@@ -277,10 +277,10 @@ class CatalogTable:
             return False
 
     def _refused(self, conf: Mapping[str, str], error: Exception) -> Invalid:
-        said = _masked(str(getattr(error, "orig", None) or error), conf)  # not the statement of a database
+        answer = _masked(str(getattr(error, "orig", None) or error), conf)  # not the statement of a database
         return Invalid(
             "The catalog refused the change: {said}. Nothing was changed.",
-            said=said.rstrip("."),
+            said=answer.rstrip("."),
             path=self.location,
             remedy="Check your rights in this catalog, or make the change with the table's own engine.",
         )
@@ -332,7 +332,7 @@ def _opened(name: str) -> Iterator[tuple[Catalog, Mapping[str, str]]]:
 
 
 def _limited(catalog: str, question: Callable[[], T]) -> T:
-    return catalog_answers.asked(catalog, url(catalog), question)
+    return catalog_answers.ask(catalog, url(catalog), question)
 
 
 @contextmanager
@@ -355,12 +355,12 @@ def _asked(what: str, conf: Mapping[str, str]) -> Iterator[None]:
             code=ErrorCode.EXTRA_MISSING,
         ) from error
     except Exception as error:
-        said = _masked(f"{type(error).__name__}: {error}", conf)
+        answer = _masked(f"{type(error).__name__}: {error}", conf)
         if type(error).__name__ in ("NoSuchTableError", "NoSuchNamespaceError", "NoSuchIcebergFormatError"):
-            raise NotFound("The catalog has no {what} ({said}).", what=what, said=said, path=what) from error
+            raise NotFound("The catalog has no {what} ({said}).", what=what, said=answer, path=what) from error
         raise Corrupt(
             "The catalog did not answer: {said}.",
-            said=said,
+            said=answer,
             path=what,
             remedy="Check its configuration (.pyiceberg.yaml, PYICEBERG_*) and the connection; nothing was changed.",
         ) from error

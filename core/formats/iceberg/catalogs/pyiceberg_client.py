@@ -105,14 +105,14 @@ def opened(name: str, conf: Mapping[str, str]) -> Catalog:
     return cast("Catalog", client)
 
 
-def location(client: Catalog, identifier: Identifier, anew: Callable[[], Lent]) -> str | None:
+def location(client: Catalog, identifier: Identifier, fetch_options: Callable[[], Lent]) -> str | None:
     """Return the location of a table's metadata according to the catalog; the metadata itself is not read.
 
-    A REST catalog may lend credentials for this table; `anew` asks for later ones.
+    A REST catalog may lend credentials for this table; `fetch_options` asks for later ones.
     """
     where, lent = _asked(client, identifier)
     if where is not None:
-        options = lent_credentials.renewed(lent, anew)
+        options = lent_credentials.renewed(lent, fetch_options)
         location_options.learn(where.rpartition("/")[0].removesuffix("/metadata"), options)
     return where
 
@@ -129,9 +129,9 @@ def _asked(client: Catalog, identifier: Identifier) -> tuple[str | None, Lent]:
     where: str | None = found if found is None or isinstance(found, str) else found.metadata_location
     if where is None:
         return None, ({}, None)
-    said = {**client.properties, **_lent(found, where)}
-    until = str(said.get(_UNTIL) or "")
-    return where, (location_options.of_iceberg(where, said), int(until) if until.isdecimal() else None)
+    options = {**client.properties, **_lent(found, where)}
+    until = str(options.get(_UNTIL) or "")
+    return where, (location_options.of_iceberg(where, options), int(until) if until.isdecimal() else None)
 
 
 def _lent(found: Any, where: str) -> dict[str, str]:

@@ -47,7 +47,7 @@ def asking(found: Metadata, edit: SwapMetadata, where: str) -> tuple[tuple[Any, 
     requirements += [
         _made(u.AssertRefSnapshotId, {"ref": name, "snapshot-id": number}) for name, number in refs.items()
     ]
-    gone = sorted(edits.removed_snapshots(edit))
+    removed_ids = sorted(edits.removed_snapshots(edit))
     updates: list[Any] = [
         _made(u.RemoveSnapshotRefUpdate, {"ref-name": name})
         for field, name in map(edits.part, removed)
@@ -55,13 +55,13 @@ def asking(found: Metadata, edit: SwapMetadata, where: str) -> tuple[tuple[Any, 
     ]
     for name, kind in _STATISTICS.items():
         listed = {each["snapshot-id"] for each in found.document.get(name) or ()}
-        updates += [_made(getattr(u, kind), {"snapshot-id": number}) for number in gone if number in listed]
+        updates += [_made(getattr(u, kind), {"snapshot-id": number}) for number in removed_ids if number in listed]
     updates += [_made(u.SetSnapshotRefUpdate, {"ref-name": name, **value}) for (_, name), value in sets.items()]
-    if gone:
-        updates.append(_made(u.RemoveSnapshotsUpdate, {"snapshot-ids": gone}))
+    if removed_ids:
+        updates.append(_made(u.RemoveSnapshotsUpdate, {"snapshot-ids": removed_ids}))
     return tuple(requirements), tuple(updates)
 
 
-def _made(kind: Any, said: Mapping[str, Any]) -> Any:
+def _made(kind: Any, fields: Mapping[str, Any]) -> Any:
     """Return a requirement or an update as the protocol writes it."""
-    return kind.model_validate(said)
+    return kind.model_validate(fields)

@@ -78,7 +78,7 @@ def _with_entries(
     """Read the manifests that are not indexed yet, and check all against what the manifest lists state."""
     place, found, index, every = listed.place, listed.found, read.index, read.names
     new = np.flatnonzero(read.present & ~index.are_read)
-    names, rows = [every[number] for number in new.tolist()], index.said.take(pa.array(new))
+    names, rows = [every[number] for number in new.tolist()], index.listed_manifests.take(pa.array(new))
     listed.require_memory(names, rows)
     entries = listed.manifests.load(place, names, ENTRY, listed.sizes, progress)
     index = file_index.with_entries(index, place, found, new, names, inherited(entries, rows), listed.marks)
@@ -137,7 +137,7 @@ def _history(
         }
     )
     held.clear()
-    objects = _taken(described, first, own=len(files) if paths.num_chunks > 1 else 0).add_column(0, "path", paths)
+    objects = _rows(described, first, own=len(files) if paths.num_chunks > 1 else 0).add_column(0, "path", paths)
     objects = objects.append_column("ours", place.ours(paths))
     own = pa.array(code[: len(files)])
     return History(
@@ -152,7 +152,7 @@ def _history(
     )
 
 
-def _taken(table: pa.Table, rows: Ints, *, own: int) -> pa.Table:
+def _rows(table: pa.Table, rows: Ints, *, own: int) -> pa.Table:
     """The given rows, without a copy if they are all; the first `own` of both are the same."""
     if len(rows) == len(table):
         return table

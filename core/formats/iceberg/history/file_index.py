@@ -66,32 +66,30 @@ def with_entries(
     """Add the entries of these manifests, which have inherited what their lists say."""
     manifest = np.repeat(manifests, np.diff(loaded.start))
     status = loaded.rows["status"].to_numpy().astype(np.int64)
-    gone = np.flatnonzero(status == DELETED)
-    said = loaded.rows.take(pa.array(gone)).select(["path", "snapshot_id"]).combine_chunks()
-    if len(gone):
-        said = said.set_column(0, "path", place.paths(flat(said["path"])))
-    said = said.add_column(0, "manifest", pa.array(manifest[gone]))
+    rows_of_removed = np.flatnonzero(status == DELETED)
+    removed = loaded.rows.take(pa.array(rows_of_removed)).select(["path", "snapshot_id"]).combine_chunks()
+    if len(rows_of_removed):
+        removed = removed.set_column(0, "path", place.paths(flat(removed["path"])))
+    removed = removed.add_column(0, "manifest", pa.array(manifest[rows_of_removed]))
     live = np.flatnonzero(status != DELETED)
-    table = _taken(loaded.rows.select(["path", "content", "offset", "sequence"]), live)
+    table = _rows(loaded.rows.select(["path", "content", "offset", "sequence"]), live)
     path = place.paths(flat(table["path"])) if len(table) else flat(table["path"])
     identity, count, distinct = identities(path, table)
     del table
     first = first_rows(identity, count)
     agree = do_agree(loaded.rows, _AGREED, live, live[first][identity])
     path = path if count == len(path) else path.take(pa.array(first))
-    own = _described(place, found, _taken(loaded.rows, live[first]), path)
+    own = _described(place, found, _rows(loaded.rows, live[first]), path)
     number, still, same = _numbered(index, own)
     new = np.flatnonzero(number >= len(index.files))
     whole = np.array([name not in loaded.errors for name in names], dtype=np.bool_)
-    grown = index.with_entries(
-        manifests[whole], marks, manifest[live], status[live], number[identity], _taken(own, new)
-    )
+    grown = index.with_entries(manifests[whole], marks, manifest[live], status[live], number[identity], _rows(own, new))
     counts = grown.counts.copy()
-    counts[:, DELETED] += np.bincount(manifest[gone], minlength=len(counts))
+    counts[:, DELETED] += np.bincount(manifest[rows_of_removed], minlength=len(counts))
     return replace(
         grown,
         counts=counts,
-        removed=pa.concat_tables([index.removed, said]).combine_chunks(),
+        removed=pa.concat_tables([index.removed, removed]).combine_chunks(),
         is_distinct=index.is_distinct and distinct and still,
         is_sound=grown.is_sound and agree and same,
     )
@@ -121,13 +119,13 @@ def _numbered(index: FileIndex, own: pa.Table) -> tuple[Ints, bool, bool]:
     identity, identified, distinct = identities(flat(both["path"]), keys)
     number = np.full(identified, -1, dtype=np.int64)
     number[identity[: len(known)]] = known
-    of = identity[len(known) :]
-    rest = np.flatnonzero(number[of] < 0)
-    number[of[rest]] = count + np.arange(len(rest))
-    is_known = number[of] < count
-    at = first_rows(identity[: len(known)], identified)[of[is_known]]
+    own_identity = identity[len(known) :]
+    rest = np.flatnonzero(number[own_identity] < 0)
+    number[own_identity[rest]] = count + np.arange(len(rest))
+    is_known = number[own_identity] < count
+    at = first_rows(identity[: len(known)], identified)[own_identity[is_known]]
     agree = own.filter(pa.array(is_known)).select(_SAME).equals(before.take(pa.array(at)).select(_SAME))
-    return number[of], distinct, agree
+    return number[own_identity], distinct, agree
 
 
 def _described(place: TableLocation, found: Metadata, own: pa.Table, path: pa.StringArray) -> pa.Table:
@@ -157,5 +155,5 @@ def _described(place: TableLocation, found: Metadata, own: pa.Table, path: pa.St
     return pa.table(columns, schema=pa.schema([*_SHOWN.items(), *_KEPT.items()]))
 
 
-def _taken(table: pa.Table, rows: Ints) -> pa.Table:
+def _rows(table: pa.Table, rows: Ints) -> pa.Table:
     return table if len(rows) == len(table) else table.take(pa.array(rows))

@@ -73,7 +73,7 @@ class IcebergIndexed:
 
     @property
     def names(self) -> list[str]:
-        found: list[str] = self.index.said["name"].to_pylist()
+        found: list[str] = self.index.listed_manifests["name"].to_pylist()
         return found
 
 
@@ -191,9 +191,9 @@ class IcebergLists:
         own = np.array([self.sizes.get(name, 0) for name in names], dtype=np.int64)
         memory.require(self.claimed(rows, own), own, _BYTES_PER_ENTRY, self.place.store.location)
 
-    def claimed(self, said: pa.Table, sizes: Ints) -> Ints:
+    def claimed(self, listed_manifests: pa.Table, sizes: Ints) -> Ints:
         """Return the entries of manifests of these sizes in bytes, by what lists say."""
-        stated = pc.add(pc.add(said["existing"], said["added"]), said["deleted"])
+        stated = pc.add(pc.add(listed_manifests["existing"], listed_manifests["added"]), listed_manifests["deleted"])
         found: Ints = flat(pc.coalesce(stated, pa.array(sizes // _ENTRY_PACKED))).to_numpy()
         return found
 
@@ -206,20 +206,25 @@ class IcebergLists:
         many entries of each status, the list is wrong, as some writers' lists are. One need not be readable if the
         lists agree that no file in it is live.
         """
-        said, every = read.index.said, read.names
-        wrong = needed(errors, every, said) if read.index.is_sound else dict(errors)  # what contradicts itself may err
+        listed_manifests, every = read.index.listed_manifests, read.names
+        wrong = (
+            needed(errors, every, listed_manifests) if read.index.is_sound else dict(errors)
+        )  # what contradicts itself may err
         for path, error in errors.items():
             if path not in wrong:
                 remedy = message("Harmless: according to the manifest list no file in it is live, so readers skip it.")
                 self.warnings.append(Problem(path, message("a readable manifest"), clause(error.message), remedy))
-        lengths, every_stated = said["bytes"].to_pylist(), [said[name].to_pylist() for name in _STATUS]
+        lengths, every_stated = (
+            listed_manifests["bytes"].to_pylist(),
+            [listed_manifests[name].to_pylist() for name in _STATUS],
+        )
         for status, (name, stated) in enumerate(zip(_STATUS, every_stated, strict=True)):
             for number, found in counts.items():
                 path, count = every[number], found[status]
-                said_so = stated[number]
-                if said_so is None or said_so < 0 or said_so == count or path in wrong:
+                expected_count = stated[number]
+                if expected_count is None or expected_count < 0 or expected_count == count or path in wrong:
                     continue
-                expected = message("{said} {name} entries from its manifest list", said=said_so, name=name)
+                expected = message("{said} {name} entries from its manifest list", said=expected_count, name=name)
                 pairs = [(each[number], has) for each, has in zip(every_stated, found[: len(_STATUS)], strict=True)]
                 is_whole = all(least is not None and 0 <= least <= has for least, has in pairs)
                 if is_whole or self.sizes.get(path) == lengths[number]:
@@ -228,7 +233,7 @@ class IcebergLists:
                 else:
                     wrong[path] = SnapscopeError(
                         "expected {said} {name} entries according to its manifest list, found {counts}",
-                        said=said_so,
+                        said=expected_count,
                         name=name,
                         counts=count,
                     )

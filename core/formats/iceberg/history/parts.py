@@ -26,16 +26,16 @@ from core.storage.decoded_files import Loaded, add_unlisted, flat
 
 @dataclass(frozen=True, slots=True)
 class IcebergReader:
-    """said: what lists say about each manifest, which its entries inherit."""
+    """listed_manifests: what lists say about each manifest, which its entries inherit."""
 
     place: TableLocation
-    said: pa.Table
+    listed_manifests: pa.Table
 
     def entries(self, manifests: Manifests, parts: int) -> tuple[list[Facts], pa.Table, Ints]:
         names, sizes = [name for _, name, _ in manifests], {name: size for _, name, size in manifests if size}
         numbers = np.array([number for number, _, _ in manifests], dtype=np.int64)
         loaded = IcebergManifests(is_kept=False).load(self.place, names, ENTRY, sizes)
-        rows = inherited(loaded, self.said.take(pa.array(numbers))).rows
+        rows = inherited(loaded, self.listed_manifests.take(pa.array(numbers))).rows
         status = rows["status"].to_numpy().astype(np.int64)
         facts = [
             Facts(
@@ -58,7 +58,7 @@ class IcebergBuilder:
     outline: IcebergOutline
     place: TableLocation
     found: Metadata
-    said: pa.Table
+    listed_manifests: pa.Table
 
     def part(self, entries: Sequence[pa.Table], part: int, parts: int) -> HistoryPart:
         every = pa.concat_tables(entries) if entries else _no_entries()
@@ -68,7 +68,7 @@ class IcebergBuilder:
         rows = every.drop_columns([MANIFEST]).take(pa.array(order)).combine_chunks()
         loaded = Loaded(rows, np.concatenate((start, [len(rows)])).astype(np.int64), {})
         names = [self.outline.names[number] for number in numbers.tolist()]
-        index = file_index.empty(self.place, self.found).of_said(self.said)
+        index = file_index.empty(self.place, self.found).with_manifests(self.listed_manifests)
         index = file_index.with_entries(index, self.place, self.found, numbers, names, loaded, {})
         own = tuple(each.only(part_of(each.paths, parts) == part) for each in self.outline.objects)
         outline = dataclasses.replace(self.outline, objects=own)
@@ -107,11 +107,11 @@ class IcebergInParts:
     @property
     def entries(self) -> int:
         sizes = np.array([size for _, _, size in self.manifests], dtype=np.int64)
-        claimed = self._listed.claimed(self._read.index.said.filter(pa.array(self._read.present)), sizes)
+        claimed = self._listed.claimed(self._read.index.listed_manifests.filter(pa.array(self._read.present)), sizes)
         return int(memory.possible(claimed, sizes).sum())
 
     def reader(self) -> IcebergReader:
-        return IcebergReader(self.place, self._read.index.said)
+        return IcebergReader(self.place, self._read.index.listed_manifests)
 
     def frame(self, facts: Sequence[Facts]) -> HolderFrame:
         every = self._read.names
@@ -121,7 +121,7 @@ class IcebergInParts:
         outline = self._listed.outline(read)
         light = dataclasses.replace(self.heads, references={}, document={})
         builder = IcebergBuilder(
-            dataclasses.replace(outline, heads=light), self.place, self.found, self._read.index.said
+            dataclasses.replace(outline, heads=light), self.place, self.found, self._read.index.listed_manifests
         )
         return HolderFrame(
             outline.heads, outline.holders, outline.warnings, builder, lambda _totals: outline.incomplete

@@ -66,15 +66,15 @@ def searched(
     starts = {each.partition("/")[0] for each in (DATA, *metadata, *written)}
     shown = [entry.name for entry in store.ls() if entry.is_dir and not _is_hidden(entry.name)]
     top = [name for name in shown if orphan_files.is_named(store, name)]
-    mine = [name for name in top if name in starts or "=" in name or "" in starts]
+    own_directories = [name for name in top if name in starts or "=" in name or "" in starts]
     lister = IcebergLister(
         store, metadata, other_metadata.named(place, found), _oldest_version(store, found), change.older_than_ms
     )
-    beside = lister.alone([""])[0]
-    seen, below = lister.alone(mine)
-    unheld = history.unheld(lister, below, Listed.together([beside, seen]))
-    frees, notes = orphan_files.told_of(store, unheld)
-    others = [*unheld.listed.others, *(name for name in top if name not in mine)]
+    top_directory = lister.alone([""])[0]
+    seen, below = lister.alone(own_directories)
+    unheld = history.unheld(lister, below, Listed.together([top_directory, seen]))
+    frees, notes = orphan_files.freed_and_notes(store, unheld)
+    others = [*unheld.listed.others, *(name for name in top if name not in own_directories)]
     around = orphan_files.neighbours(unheld.listed.tables, others)
     around += [codes.NOT_SEARCHED(places=", ".join(map(urls.shown, outer)))] if outer else []
     return dataclasses.replace(plan, frees=frees, warnings=(*plan.warnings, *around, *notes))

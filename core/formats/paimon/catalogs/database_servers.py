@@ -73,13 +73,13 @@ def rows(server: DatabaseServer, catalog: NamedCatalog, statement: str, values: 
     except SnapscopeError:
         raise
     except Exception as error:  # what is no such server can make its client raise any type of error
-        raise Failed(_said(error)) from error
+        raise Failed(_answer(error)) from error
 
 
-def _said(error: Exception) -> object:
+def _answer(error: Exception) -> object:
     """Return the message of a client's error: PostgreSQL's has fields, MySQL's a number before it."""
-    said = error.args[-1] if error.args else error
-    return said.get("M", said) if isinstance(said, dict) else said
+    answer = error.args[-1] if error.args else error
+    return answer.get("M", answer) if isinstance(answer, dict) else answer
 
 
 def _address(server: DatabaseServer, catalog: NamedCatalog) -> Options:

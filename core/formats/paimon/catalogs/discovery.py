@@ -91,12 +91,12 @@ def opened(location: str) -> tuple[Store, str | None]:
     return store, own
 
 
-def why_not_here(store: Store, name: str | None, *, anew: bool) -> str | None:
+def why_not_here(store: Store, name: str | None, *, refresh: bool) -> str | None:
     """Return why a table cannot be changed here: `name` is in a REST catalog, or another catalog commits; else None.
 
-    `anew`: ask catalogs that were asked a short time ago, too."""
+    `refresh`: ask catalogs that were asked a short time ago, too."""
     if not name:
-        return jdbc.why_not_here(store) or owners.why_not_here(store, anew=anew)
+        return jdbc.why_not_here(store) or owners.why_not_here(store, refresh=refresh)
     catalog = named(parts(name)[0])
     return rest.why_not_here(catalog.name) if catalog.type == rest.TYPE else None
 

@@ -173,7 +173,7 @@ def _entry(found: Any) -> HiveTable:
 
 def _asked(catalog: NamedCatalog, ask: Callable[[Any], T], silent_s: float | None = None) -> T:
     """Ask the first server that can be connected to. Its answer may take `silent_s` without a byte."""
-    return catalog_answers.asked(catalog.name, catalog.location, lambda: _answer(catalog, ask, silent_s or TIMEOUT_S))
+    return catalog_answers.ask(catalog.name, catalog.location, lambda: _answer(catalog, ask, silent_s or TIMEOUT_S))
 
 
 def _answer(catalog: NamedCatalog, ask: Callable[[Any], T], silent_s: float) -> T:
@@ -216,11 +216,11 @@ def _answer(catalog: NamedCatalog, ask: Callable[[Any], T], silent_s: float) -> 
             break
         finally:
             transport.close()
-    said = getattr(failed, "message", None) or failed
+    text = getattr(failed, "message", None) or failed
     raise Corrupt(
         "The catalog {name} did not answer: {error}.",
         name=catalog.name,
-        error=masked(str(said)),
+        error=masked(str(text)),
         path=catalog.text("uri"),
         remedy=_CHECK,
     ) from failed

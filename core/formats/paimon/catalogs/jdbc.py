@@ -46,8 +46,8 @@ def databases(catalog: NamedCatalog) -> list[str]:
 
 def tables(catalog: NamedCatalog) -> list[tuple[str, str]]:
     """Return the tables of a catalog, as (database, name)."""
-    asked = "SELECT database_name, table_name FROM paimon_tables WHERE catalog_key = ?"
-    return sorted((str(database), str(name)) for database, name in _rows(catalog, asked, [_key(catalog)]))
+    query = "SELECT database_name, table_name FROM paimon_tables WHERE catalog_key = ?"
+    return sorted((str(database), str(name)) for database, name in _rows(catalog, query, [_key(catalog)]))
 
 
 def location(catalog: NamedCatalog, database: str, name: str) -> str:
@@ -85,7 +85,7 @@ def _key(catalog: NamedCatalog) -> str:
 
 
 def _rows(catalog: NamedCatalog, statement: str, values: Sequence[str]) -> list[Sequence[str]]:
-    return catalog_answers.asked(catalog.name, catalog.location, lambda: _answer(catalog, statement, values))
+    return catalog_answers.ask(catalog.name, catalog.location, lambda: _answer(catalog, statement, values))
 
 
 def _answer(catalog: NamedCatalog, statement: str, values: Sequence[str]) -> list[Sequence[str]]:

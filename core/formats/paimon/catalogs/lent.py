@@ -54,8 +54,8 @@ def _options(catalog: NamedCatalog, client: rest.Client, database: str, name: st
     token, until_ms = client.token(database, name)
     known = settings_file.current().above(path)
     base = {} if known is None else location_options.of_settings(known)
-    said = of_file_system(path, {**client.options, **token})
-    if not said.get("key") or not said.get("secret"):
+    options = of_file_system(path, {**client.options, **token})
+    if not options.get("key") or not options.get("secret"):
         raise Unsupported(
             "The catalog {name} lends credentials for {location} in a form that Snapscope does not know.",
             name=catalog.name,
@@ -63,7 +63,7 @@ def _options(catalog: NamedCatalog, client: rest.Client, database: str, name: st
             path=path,
             remedy=message("Write data-token-enabled = false for this catalog, and give the store's own credentials."),
         )
-    return {**{key: each for key, each in base.items() if key not in _WHO}, **said}, until_ms
+    return {**{key: each for key, each in base.items() if key not in _WHO}, **options}, until_ms
 
 
 def of_file_system(location: str, options: Mapping[str, str]) -> dict[str, Any]:

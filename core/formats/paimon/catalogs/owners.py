@@ -34,7 +34,7 @@ _LOOK_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     """A catalog that was asked for the table at a location, and its answer: its name there, or None."""
 
     catalog: NamedCatalog
@@ -49,14 +49,14 @@ class _Asked:
         return self.catalog == catalog and is_recent
 
 
-_remembered: dict[tuple[str, str], _Asked] = {}
+_remembered: dict[tuple[str, str], _Request] = {}
 
 
-def why_not_here(store: Store, *, anew: bool) -> str | None:
+def why_not_here(store: Store, *, refresh: bool) -> str | None:
     """Return why a table that was opened by its path cannot be changed here: a catalog commits to it; else None.
 
-    A preview takes answers that are a minute old, and waits for others for a few seconds. `anew` asks all catalogs, and
-    waits for each."""
+    A preview takes answers that are a minute old, and waits for others for a few seconds. `refresh` asks all catalogs,
+    and waits for each."""
     settings = settings_file.current()
     if settings.unread is not None:
         return message(
@@ -65,15 +65,15 @@ def why_not_here(store: Store, *, anew: bool) -> str | None:
         )
     for name in settings.unasked:
         return _undetermined(name, settings.left_out[name])
-    asked = list[_Asked]()
+    requests = list[_Request]()
     for catalog in settings.catalogs.values():
         try:
-            asked += [_ask(catalog, store, anew)] if _may_own(catalog, store) else []
+            requests += [_request(catalog, store, refresh)] if _may_own(catalog, store) else []
         except SnapscopeError as error:  # requests to it are stuck
             return _undetermined(catalog.name, error.message)
-    if (found := _first_owner(asked, anew)) is not None:
+    if (found := _first_owner(requests, refresh)) is not None:
         return _commits_there(*found)
-    for each in asked:
+    for each in requests:
         if not each.answer.done.is_set():
             return _undetermined(each.catalog.name, _late(each))
         try:
@@ -85,9 +85,9 @@ def why_not_here(store: Store, *, anew: bool) -> str | None:
     return None
 
 
-def _late(asked: _Asked) -> str:
-    if asked.answer.given_up:
-        return message("It has not answered within {seconds:g} s.", seconds=asked.answer.seconds)
+def _late(request: _Request) -> str:
+    if request.answer.given_up:
+        return message("It has not answered within {seconds:g} s.", seconds=request.answer.seconds)
     return message("It has not answered within {seconds:g} s; it is asked again before a change.", seconds=PREVIEW_S)
 
 
@@ -103,25 +103,25 @@ def _may_own(catalog: NamedCatalog, store: Store) -> bool:
     return catalog.type == rest.TYPE or (catalog.type == hive.TYPE and hive.is_locked(catalog, store.location))
 
 
-def _ask(catalog: NamedCatalog, store: Store, anew: bool) -> _Asked:
+def _request(catalog: NamedCatalog, store: Store, refresh: bool) -> _Request:
     """Start to ask a catalog, unless that is under way or was done a short time ago."""
     key = (catalog.name, store.location)
     found = _remembered.get(key)
-    if found is None or anew or not found.is_fresh(catalog):
-        found = _Asked(catalog, time.monotonic(), _begun(catalog, store))
+    if found is None or refresh or not found.is_fresh(catalog):
+        found = _Request(catalog, time.monotonic(), _begin_request(catalog, store))
         for old in [name for name, each in list(_remembered.items()) if not each.is_fresh(each.catalog)]:
             _remembered.pop(old, None)
         _remembered[key] = found
     return found
 
 
-def _begun(catalog: NamedCatalog, store: Store) -> Waiting[str | None]:
+def _begin_request(catalog: NamedCatalog, store: Store) -> Waiting[str | None]:
     return begin(catalog.location, CALLS * call_s(), lambda: calling(lambda: _owned(catalog, store)))
 
 
-def _first_owner(asked: Sequence[_Asked], anew: bool) -> tuple[NamedCatalog, str] | None:
+def _first_owner(requests: Sequence[_Request], refresh: bool) -> tuple[NamedCatalog, str] | None:
     """Wait until one of the catalogs has the table, all have answered, or a preview has waited long enough."""
-    waiting = list(asked)
+    waiting = list(requests)
     while waiting:
         for each in list(waiting):
             try:
@@ -133,7 +133,7 @@ def _first_owner(asked: Sequence[_Asked], anew: bool) -> tuple[NamedCatalog, str
             waiting.remove(each)
             if each.answer.error is None and (own := each.answer.outcome()) is not None:
                 return each.catalog, own
-        if not anew:
+        if not refresh:
             waiting = [each for each in waiting if time.monotonic() - each.began < PREVIEW_S]
         if waiting:
             waiting[0].answer.done.wait(_LOOK_S)

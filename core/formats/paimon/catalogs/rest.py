@@ -59,8 +59,8 @@ class Client:
         warehouse = catalog.text("warehouse")
         found = self._get("/v1/config", {"warehouse": warehouse} if warehouse else {})
         own = catalog.options.get(_LENDS)
-        mine = {} if own is None else {_DATA_TOKEN: str(own).lower()}
-        self.options = options = {**_texts(found, "defaults"), **mine, **_texts(found, "overrides")}
+        own_headers = {} if own is None else {_DATA_TOKEN: str(own).lower()}
+        self.options = options = {**_texts(found, "defaults"), **own_headers, **_texts(found, "overrides")}
         self._headers = {
             name.removeprefix(_HEADER): value
             for name, value in options.items()
@@ -138,7 +138,7 @@ class Client:
         request = urllib.request.Request(url, headers={**self._headers, "Accept": "application/json"})
         for name, value in self._login(where, query).items():
             request.add_unredirected_header(name, value)
-        content = catalog_answers.asked(self._catalog.name, self._catalog.location, lambda: self._content(request, url))
+        content = catalog_answers.ask(self._catalog.name, self._catalog.location, lambda: self._content(request, url))
         try:
             found = json.loads(content) if len(content) <= MOST_BYTES else None
         except (ValueError, RecursionError):
@@ -176,16 +176,16 @@ class Client:
                 found = json.loads(_within(cast(HTTPResponse, error.fp), time_limits.call_s() + _MORE_S, _MOST_REFUSED))
             except (OSError, HTTPException, ValueError, RecursionError):
                 found = None
-        said = str(found.get("message") or "") if isinstance(found, dict) else ""
+        text = str(found.get("message") or "") if isinstance(found, dict) else ""
         if error.code == 404 and isinstance(found, dict) and found.get("resourceType") in ("DATABASE", "TABLE"):
             return NotFound(
-                "The catalog {name} answers: {said}", name=self._catalog.name, said=masked(said[:_MOST_SAID]), path=url
+                "The catalog {name} answers: {said}", name=self._catalog.name, said=masked(text[:_MOST_SAID]), path=url
             )
         return Corrupt(
             "The catalog {name} rejected the request: HTTP {status} {said}",
             name=self._catalog.name,
             status=error.code,
-            said=masked(said[:_MOST_SAID] or str(error.reason)),
+            said=masked(text[:_MOST_SAID] or str(error.reason)),
             path=url,
             remedy=_CHECK,
         )

@@ -119,9 +119,9 @@ def _with_entries(
     progress: Callable[[int, int], None] | None,
 ) -> tuple[FileIndex, Mapping[str, SnapscopeError], Mapping[int, int]]:
     """Read the manifests that are not indexed yet, and check all against what the manifest lists state."""
-    expected = index.said["added"].to_numpy() + index.said["deleted"].to_numpy()
+    expected = index.listed_manifests["added"].to_numpy() + index.listed_manifests["deleted"].to_numpy()
     new = np.flatnonzero(present & ~index.are_read)
-    every = index.said["name"].to_pylist()
+    every = index.listed_manifests["name"].to_pylist()
     names = [every[number] for number in new]
     own = np.array([sizes.get(name, 0) for name in names], dtype=np.int64)
     memory.require(expected[new], own, _BYTES_PER_ENTRY, manifests.store.location)
@@ -130,15 +130,18 @@ def _with_entries(
     read, counts = np.flatnonzero(present & index.are_read), index.counts.sum(axis=1)
     errors = {
         **entries.errors,
-        **contradictions(index.said, dict(zip(read.tolist(), counts[read], strict=True)), sizes),
+        **contradictions(index.listed_manifests, dict(zip(read.tolist(), counts[read], strict=True)), sizes),
     }
     return index, errors, unknown_in(entries, new)
 
 
-def contradictions(said: pa.Table, counts: Mapping[int, int], sizes: Mapping[str, int]) -> dict[str, SnapscopeError]:
+def contradictions(
+    listed_manifests: pa.Table, counts: Mapping[int, int], sizes: Mapping[str, int]
+) -> dict[str, SnapscopeError]:
     """Compare the number of entries of each manifest that was read, and its size, with what manifest lists state."""
-    expected, lengths = said["added"].to_numpy() + said["deleted"].to_numpy(), said["bytes"].to_pylist()
-    names, errors = said["name"].to_pylist(), {}
+    expected = listed_manifests["added"].to_numpy() + listed_manifests["deleted"].to_numpy()
+    lengths = listed_manifests["bytes"].to_pylist()
+    names, errors = listed_manifests["name"].to_pylist(), {}
     for number, count in counts.items():
         name = names[number]
         if count != expected[number]:
@@ -211,14 +214,14 @@ def _numbered(index: FileIndex, rows: pa.Table, found: Identities) -> tuple[Ints
     identity = identities(both, found.heads)
     number = np.full(identity.count, -1, dtype=np.int64)
     number[identity.identity[: len(known)]] = known
-    of = identity.identity[len(known) :]
-    rest = np.flatnonzero(number[of] < 0)
-    number[of[rest]] = count + np.arange(len(rest))
-    is_known = number[of] < count
-    at = first_rows(identity.identity[: len(known)], identity.count)[of[is_known]]
+    own_identity = identity.identity[len(known) :]
+    rest = np.flatnonzero(number[own_identity] < 0)
+    number[own_identity[rest]] = count + np.arange(len(rest))
+    is_known = number[own_identity] < count
+    at = first_rows(identity.identity[: len(known)], identity.count)[own_identity[is_known]]
     chosen = found.files.filter(pa.array(is_known))
     agree = chosen.select(_SAME).equals(before.take(pa.array(at)).select(_SAME))
-    return number[of], identity.are_paths_distinct, agree
+    return number[own_identity], identity.are_paths_distinct, agree
 
 
 _ALL = ("partition", "bucket", "name", "bytes", "rows", "schema_id", "level", "extra_files", "embedded_index", "source",

@@ -63,11 +63,11 @@ class PaimonOutline:
         some of their files would be unprotected."""
         found = dict(self.incomplete)
         for position, holder in enumerate(self.holders):
-            said = holder.snapshot.total_rows if holder.snapshot else None
-            if said is None or holder.kind is HolderKind.CHANGELOG or position in found:
+            expected_rows = holder.snapshot.total_rows if holder.snapshot else None
+            if expected_rows is None or holder.kind is HolderKind.CHANGELOG or position in found:
                 continue
-            if rows[position] < said:
-                expected = message("manifests with {said:,} rows (totalRecordCount)", said=said)
+            if rows[position] < expected_rows:
+                expected = message("manifests with {said:,} rows (totalRecordCount)", said=expected_rows)
                 remedy = message(
                     "A manifest or manifest list lost entries; restore it, or delete this snapshot or tag."
                 )
@@ -128,7 +128,7 @@ class PaimonLists:
 
         every = (given.lists, given.view_lists, given.delta_lists, self.changelog_lists)
         holds, views, additions, changelog = (behind(source) for source in every)
-        names = index.said["name"].to_pylist()
+        names = index.listed_manifests["name"].to_pylist()
         self._blame_manifests(read.errors, names, holds, changelog)
         for at, problem in unknown_sources(self.holders, names, read.unknown, additions):
             self._add(at, problem)
@@ -229,8 +229,8 @@ class PaimonLists:
             return
         sizes = _sizes(self.store, layout.STATISTICS)
         unlisted = (name for name in statistics.names if name not in sizes)
-        asked = {name: self.store.size(f"{layout.STATISTICS}/{name}") for name in unlisted}
-        sizes |= {name: size for name, size in asked.items() if size is not None}
+        sizes_of_unlisted = {name: self.store.size(f"{layout.STATISTICS}/{name}") for name in unlisted}
+        sizes |= {name: size for name, size in sizes_of_unlisted.items() if size is not None}
         self._hold_names(statistics.names, statistics.pairs, ObjectKind.STATISTICS, layout.STATISTICS, sizes)
 
     def _hold_names(

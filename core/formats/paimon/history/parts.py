@@ -46,8 +46,8 @@ class PaimonReader:
         source = PaimonManifests(self.store, is_kept=False)
         loaded, found = file_index.identified_in(self.heads, names, source.load(names, ENTRY, sizes))
         unknown, counts = unknown_in(loaded, numbers), np.diff(loaded.start)
-        of = np.repeat(np.arange(len(names), dtype=np.int64), counts)
-        added, deleted, rows = (each.tolist() for each in consistency.sums(loaded.rows, of, len(names)))
+        manifest_of = np.repeat(np.arange(len(names), dtype=np.int64), counts)
+        added, deleted, rows = (each.tolist() for each in consistency.sums(loaded.rows, manifest_of, len(names)))
         facts = [
             Facts(
                 number,
@@ -83,7 +83,7 @@ def _parts(found: Identities, parts: int) -> tuple[Ints, Ints]:
 @dataclass(frozen=True, slots=True)
 class PaimonBuilder:
     outline: PaimonOutline
-    said: pa.Table
+    listed_manifests: pa.Table
 
     def part(self, entries: Sequence[pa.Table], part: int, parts: int) -> HistoryPart:
         every = pa.concat_tables([_ENTRIES.empty_table(), *entries])
@@ -93,7 +93,7 @@ class PaimonBuilder:
         rows = every.drop_columns([MANIFEST]).take(pa.array(order)).combine_chunks()
         loaded = Loaded(rows, np.concatenate((start, [len(rows)])).astype(np.int64), {})
         names = [self.outline.names[number] for number in numbers.tolist()]
-        index = file_index.empty(self.outline.heads.main.schema).of_said(self.said)
+        index = file_index.empty(self.outline.heads.main.schema).with_manifests(self.listed_manifests)
         found = identities(rows, self.outline.heads)
         index = file_index.extended(index, numbers, names, loaded, found, {})
         outline = dataclasses.replace(
@@ -159,7 +159,7 @@ class PaimonInParts:
 
     @cached_property
     def manifests(self) -> Manifests:
-        every, sizes = self._read.index.said["name"].to_pylist(), self._listed.sizes
+        every, sizes = self._read.index.listed_manifests["name"].to_pylist(), self._listed.sizes
         numbers = np.flatnonzero(self._read.present).tolist()
         # The error of a size that cannot be asked is found again, and reported, when the manifest is read.
         add_unlisted(self._listed.manifests.size, [every[number] for number in numbers], sizes, {})
@@ -167,22 +167,24 @@ class PaimonInParts:
 
     @property
     def entries(self) -> int:
-        said = self._read.index.said.filter(pa.array(self._read.present))
+        listed_manifests = self._read.index.listed_manifests.filter(pa.array(self._read.present))
         sizes = np.array([size for _, _, size in self.manifests], dtype=np.int64)
-        return int(memory.possible(said["added"].to_numpy() + said["deleted"].to_numpy(), sizes).sum())
+        entries = listed_manifests["added"].to_numpy() + listed_manifests["deleted"].to_numpy()
+        return int(memory.possible(entries, sizes).sum())
 
     def reader(self) -> PaimonReader:
         return PaimonReader(self._listed.store, _light(self.heads))
 
     def frame(self, facts: Sequence[Facts]) -> HolderFrame:
-        names, said = self._read.index.said["name"].to_pylist(), self._read.index.said
+        listed_manifests = self._read.index.listed_manifests
+        names = listed_manifests["name"].to_pylist()
         errors = {names[each.manifest]: each.error for each in facts if each.error is not None}
         counts = {each.manifest: sum(each.entries) for each in facts if each.error is None}
-        errors |= file_index.contradictions(said, counts, self._listed.sizes)
+        errors |= file_index.contradictions(listed_manifests, counts, self._listed.sizes)
         unknown = {each.manifest: each.unknown for each in facts if each.unknown is not None}
         read = dataclasses.replace(self._read, errors=errors, unknown=unknown)
         outline = self._listed.outline(read)
-        builder = PaimonBuilder(dataclasses.replace(outline, heads=_light(self.heads)), said)
+        builder = PaimonBuilder(dataclasses.replace(outline, heads=_light(self.heads)), listed_manifests)
         return HolderFrame(
             outline.heads, outline.holders, outline.warnings, builder,
             lambda totals: outline.with_rows(totals.rows).incomplete,

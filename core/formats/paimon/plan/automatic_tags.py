@@ -131,8 +131,8 @@ def rules(options: Mapping[str, str]) -> AutomaticTagRules | None:
     if mode == "none" and (CREATE_TIME in options or CREATE_INTERVAL in options):
         today = of_proposal(options)
         own, mode = {**options, **today}, "process-time"
-        said = ", ".join(f"{key} = {value}" for key, value in today.items())
-        notes.append(codes.NEVER_CAME(create_time=CREATE_TIME, create_interval=CREATE_INTERVAL, said=said))
+        given = ", ".join(f"{key} = {value}" for key, value in today.items())
+        notes.append(codes.NEVER_CAME(create_time=CREATE_TIME, create_interval=CREATE_INTERVAL, said=given))
     if mode == "none":
         return None
     if mode not in ("process-time", "watermark", "batch"):
@@ -201,7 +201,7 @@ def of_proposal(options: Mapping[str, str]) -> dict[str, str]:
     return today | ({"tag.creation-delay": f"{minutes} min"} if minutes else {})
 
 
-def due(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
+def due(rule: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
     """Return what is to be created and deleted now. Raises `Corrupt` if a relevant snapshot or tag is unreadable."""
     for each in line.unreadable:
         if each.kind in ("snapshot", "tag"):
@@ -210,27 +210,27 @@ def due(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
                 problem=each.problem.sentence(),
                 path=each.problem.path,
             )
-    return _batch(of, line) if of.mode == "batch" else _periodic(of, line)
+    return _batch(rule, line) if rule.mode == "batch" else _periodic(rule, line)
 
 
 def coming(
-    of: AutomaticTagRules, after: dt.datetime | None, line: Line, now_ms: int, count: int = 10
+    rule: AutomaticTagRules, after: dt.datetime | None, line: Line, now_ms: int, count: int = 10
 ) -> tuple[Coming, ...]:
     """Return the next automatic tags, if commits happen in time. With watermarks, `now` is the newest one."""
-    if of.mode == "watermark":
+    if rule.mode == "watermark":
         known = [each.watermark for each in line.snapshots if each.watermark is not None]
         if not known:
             return ()
         now_ms = max(known)
-    if of.mode == "batch":
+    if rule.mode == "batch":
         return ()
-    now, found = of.local(now_ms), list[Coming]()
+    now, found = rule.local(now_ms), list[Coming]()
     for _ in range(count):
-        opens = now if after is None else after + of.period + of.delay
+        opens = now if after is None else after + rule.period + rule.delay
         is_due = opens <= now
-        this = after if after is not None and of.is_completing else of.ended_before(max(opens, now))
-        found.append(Coming(of.name(this), now_ms if is_due else of.moment_ms(opens), is_due))
-        after = this + of.period
+        this = after if after is not None and rule.is_completing else rule.ended_before(max(opens, now))
+        found.append(Coming(rule.name(this), now_ms if is_due else rule.moment_ms(opens), is_due))
+        after = this + rule.period
     return tuple(found)
 
 
@@ -238,12 +238,12 @@ def refuse_second(line: Line, name: str, old: str | None, snapshot: Snapshot) ->
     """Raise `Invalid` if `name` would be a second automatic tag of one snapshot.
 
     The engine refuses to create such a tag, and its own tag creation fails if one exists."""
-    of = _naming(line)
-    if of is None or of.mode == "batch":
+    rule = _naming(line)
+    if rule is None or rule.mode == "batch":
         return
-    beside = [tag.name for tag in line.tags if tag.snapshot.id == snapshot.id and tag.name != old]
-    twins = [each for each in beside if of.read(each) is not None]
-    if of.read(name) is not None and twins:
+    others = [tag.name for tag in line.tags if tag.snapshot.id == snapshot.id and tag.name != old]
+    twins = [each for each in others if rule.read(each) is not None]
+    if rule.read(name) is not None and twins:
         _refuse_twins([*twins, name])
 
 
@@ -251,14 +251,14 @@ def surplus(line: Line) -> dict[str, int]:
     """Return the tags that the limit on their number deletes, with how many more have to be created for that.
 
     0: the next batch write deletes the tag. Raises `Invalid` for an invalid option."""
-    of = _naming(line, _LIMIT, "tag.batch.customized-name")
-    if of is None or of.retained_max is None:
+    rule = _naming(line, _LIMIT, "tag.batch.customized-name")
+    if rule is None or rule.retained_max is None:
         return {}
-    is_batch = of.mode == "batch"
-    counting = _oldest_first(line.tags) if is_batch else [tag for tag in line.tags if of.read(tag.name) is not None]
-    free = of.retained_max - len(counting)
-    going = [tag.name for tag in counting if not (is_batch and tag.name == of.batch_name)]
-    return {name: max(free + place, 0 if is_batch else 1) for place, name in enumerate(going, 1)}
+    is_batch = rule.mode == "batch"
+    counting = _oldest_first(line.tags) if is_batch else [tag for tag in line.tags if rule.read(tag.name) is not None]
+    free = rule.retained_max - len(counting)
+    next_deleted = [tag.name for tag in counting if not (is_batch and tag.name == rule.batch_name)]
+    return {name: max(free + place, 0 if is_batch else 1) for place, name in enumerate(next_deleted, 1)}
 
 
 def _naming(line: Line, *further: str) -> AutomaticTagRules | None:
@@ -275,35 +275,35 @@ def unheeded(options: Mapping[str, str]) -> tuple[Reason, ...]:
     )
 
 
-def _periodic(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
+def _periodic(rule: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
     names, own = {tag.name for tag in line.tags}, dict[int, list[str]]()  # own: automatic tags by snapshot
-    found = [(time, tag.snapshot.id) for tag in line.tags if (time := of.read(tag.name)) is not None]
+    found = [(time, tag.snapshot.id) for tag in line.tags if (time := rule.read(tag.name)) is not None]
     for tag in line.tags:
-        if of.read(tag.name) is not None:
+        if rule.read(tag.name) is not None:
             own.setdefault(tag.snapshot.id, []).append(tag.name)
     last, newest = max(found, default=(None, None))  # by the times in the names, whatever their snapshots
-    after = None if last is None else last + of.period
-    made, drops = dict[str, int](), dict[str, Reason]()
+    after = None if last is None else last + rule.period
+    created, drops = dict[str, int](), dict[str, Reason]()
     for snapshot in line.snapshots:
-        time = of.time_of(snapshot)
-        is_early = after is not None and time is not None and time - of.delay < after + of.period
+        time = rule.time_of(snapshot)
+        is_early = after is not None and time is not None and time - rule.delay < after + rule.period
         if time is None or is_early or (newest is not None and snapshot.id <= newest):
             continue
-        this = after if after is not None and of.is_completing else of.ended_before(time)
-        if (name := of.name(this)) not in names:
+        this = after if after is not None and rule.is_completing else rule.ended_before(time)
+        if (name := rule.name(this)) not in names:
             names.add(name)
             own.setdefault(snapshot.id, []).append(name)
             _refuse_twins(own[snapshot.id])
-            made[name] = snapshot.id
-        after = this + of.period
-        while of.retained_max is not None and len(own) > of.retained_max:
+            created[name] = snapshot.id
+        after = this + rule.period
+        while rule.retained_max is not None and len(own) > rule.retained_max:
             oldest = min(own)
             _refuse_twins(own[oldest])
-            [gone] = own.pop(oldest)
-            names.discard(gone)
-            if made.pop(gone, None) is None:
-                drops[gone] = codes.BEYOND_AUTOMATIC(retained_max=of.retained_max)
-    return AutomaticTagsDue(tuple(made.items()), drops=drops, after=after)
+            [dropped] = own.pop(oldest)
+            names.discard(dropped)
+            if created.pop(dropped, None) is None:
+                drops[dropped] = codes.BEYOND_AUTOMATIC(retained_max=rule.retained_max)
+    return AutomaticTagsDue(tuple(created.items()), drops=drops, after=after)
 
 
 def _refuse_twins(names: list[str]) -> None:
@@ -315,25 +315,25 @@ def _refuse_twins(names: list[str]) -> None:
         )
 
 
-def _batch(of: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
+def _batch(rule: AutomaticTagRules, line: Line) -> AutomaticTagsDue:
     """After a batch write: one tag per day, or one with a fixed name, on the newest snapshot.
 
     Every tag counts as retained here, automatic or not, and the oldest are deleted first."""
     latest = line.latest
     if latest is None:
         return AutomaticTagsDue(())
-    name = of.batch_name or f"batch-write-{of.local(latest.time_ms):%Y-%m-%d}"
-    there = {tag.name: tag.snapshot for tag in line.tags}
-    old = there.get(name)
+    name = rule.batch_name or f"batch-write-{rule.local(latest.time_ms):%Y-%m-%d}"
+    existing = {tag.name: tag.snapshot for tag in line.tags}
+    old = existing.get(name)
     is_new = old is None
     is_other = old is not None and (old.id, old.time_ms) != (latest.id, latest.time_ms)
-    beside = [tag for tag in _oldest_first(line.tags) if tag.name != name]
-    over = 0 if of.retained_max is None else max(len(beside) + 1 - of.retained_max, 0)
-    why = codes.BEYOND_BATCH(retained_max=of.retained_max)
+    others = [tag for tag in _oldest_first(line.tags) if tag.name != name]
+    surplus_count = 0 if rule.retained_max is None else max(len(others) + 1 - rule.retained_max, 0)
+    why = codes.BEYOND_BATCH(retained_max=rule.retained_max)
     return AutomaticTagsDue(
         ((name, latest.id),) if is_new else (),
         ((name, latest.id),) if is_other else (),
-        {tag.name: why for tag in beside[:over]},
+        {tag.name: why for tag in others[:surplus_count]},
     )
 
 

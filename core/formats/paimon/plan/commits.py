@@ -100,7 +100,7 @@ def named(schema: Schema, texts: Sequence[str]) -> Sequence[Mapping[str, Any]]:
 
     Raises `Invalid` for text that does not name a partition.
     """
-    of = {field.name: field.type for field in schema.fields}
+    type_of = {field.name: field.type for field in schema.fields}
     found = []
     for text in texts:
         pairs = [each.partition("=") for each in re.split(r",(?=[^,]*=)", text)]  # a value may contain commas
@@ -119,7 +119,7 @@ def named(schema: Schema, texts: Sequence[str]) -> Sequence[Mapping[str, Any]]:
         unnamed = schema.options.get("partition.default-name", partitions.UNNAMED)
         found.append(
             {
-                key.strip(): None if value == unnamed else partitions.value(of[key.strip()], value)
+                key.strip(): None if value == unnamed else partitions.value(type_of[key.strip()], value)
                 for key, _, value in pairs
             }
         )

@@ -53,10 +53,10 @@ def clear(heads: Heads, line: Line, change: ClearConsumers, draft: Draft) -> Non
             error=error,
         ) from error
     names = [each.name for each in line.consumers] + [each.name for each in line.unreadable if each.kind == "consumer"]
-    meant = [name for name in sorted(names) if including is None or including.fullmatch(name)]
-    meant = [name for name in meant if not (excluding is not None and excluding.fullmatch(name))]
-    _refuse_unread(heads, line, meant)
-    for name in meant:
+    chosen = [name for name in sorted(names) if including is None or including.fullmatch(name)]
+    chosen = [name for name in chosen if not (excluding is not None and excluding.fullmatch(name))]
+    _refuse_unread(heads, line, chosen)
+    for name in chosen:
         path = layout.reference(line.branch, layout.CONSUMER, name)
         draft.removes(path, codes.CONSUMER_CLEARED())
     if not draft.order:

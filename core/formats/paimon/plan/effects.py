@@ -54,8 +54,8 @@ def of(plan: Plan, heads: Heads) -> tuple[Effect, ...]:
     if plan.effects:
         return ended(plan.effects, files, freed_bytes, waits=files > 0)
     points = ((each.point, each.keep) for each in plan.points)
-    gone = _hidden_first(change, deleted(change, plan.removes, plan.leaves, points), heads.references)
-    return ended(gone, files, freed_bytes, waits=bool(plan.removes))
+    deletions = _hidden_first(change, deleted(change, plan.removes, plan.leaves, points), heads.references)
+    return ended(deletions, files, freed_bytes, waits=bool(plan.removes))
 
 
 # tags ----------------------------------------------------------------------------------------------------------------
@@ -90,16 +90,16 @@ def deleted(
         path: path.replace(f"{layout.CHANGELOG}/{layout.CHANGELOG}-", f"{layout.SNAPSHOT}/{layout.SNAPSHOT}-")
         for path in leaves
     }
-    made: list[Effect] = [PutIfAbsent(path, contents[old], instead_of=old) for path, old in sources.items()]
-    if made:
-        made.append(RepairHint(layout.hint(change.branch, layout.LATEST, layout.CHANGELOG)))
+    creations: list[Effect] = [PutIfAbsent(path, contents[old], instead_of=old) for path, old in sources.items()]
+    if creations:
+        creations.append(RepairHint(layout.hint(change.branch, layout.LATEST, layout.CHANGELOG)))
     after = _followed(change, removes, points)
-    gone = [DeleteIfEqual(path, content, while_planned=True, followed_by=after) for path, content in removes]
+    deletions = [DeleteIfEqual(path, content, while_planned=True, followed_by=after) for path, content in removes]
     hints = []
     if isinstance(change, Expire):
         kind = layout.CHANGELOG if change.changelogs_only else layout.SNAPSHOT
-        hints = [RepairHint(layout.hint(change.branch, layout.EARLIEST, kind))] if gone else []
-    return (*made, *gone, *hints)
+        hints = [RepairHint(layout.hint(change.branch, layout.EARLIEST, kind))] if deletions else []
+    return (*creations, *deletions, *hints)
 
 
 def _hidden_first(change: Change, effects: Sequence[Effect], references: Mapping[str, bytes]) -> tuple[Effect, ...]:

@@ -155,26 +155,26 @@ class _Engine:
         for snapshot in chosen:
             if snapshot.id >= high:
                 continue
-            gone = self._metadata([snapshot], data_lists=not keeps_appends)
+            metadata_files = self._metadata([snapshot], data_lists=not keeps_appends)
             if not decoupled:
-                gone |= self._lists(snapshot, ("changelog",))
-            self.deleted |= gone - keep
+                metadata_files |= self._lists(snapshot, ("changelog",))
+            self.deleted |= metadata_files - keep
             self.deleted.add(layout.reference(self.line.branch, layout.SNAPSHOT, snapshot.id))
             del self._snapshots[snapshot.id]
 
     def _delete_data(self, snapshot: Snapshot, keeps_appends: bool) -> None:
-        gone: dict[str, _Entry] = {}
+        removed: dict[str, _Entry] = {}
         try:
             for entry in self._read(snapshot, "delta"):
                 if entry.kind == ADD:
-                    gone.pop(entry.path, None)
+                    removed.pop(entry.path, None)
                 else:
-                    gone[entry.path] = entry
+                    removed[entry.path] = entry
             before = [tag for tag in self._tags if tag.snapshot.id < snapshot.id]
             held = self._live(before[-1].snapshot) if before else {}
         except SnapscopeError:
             return
-        for path, entry in gone.items():
+        for path, entry in removed.items():
             if path not in held and not (keeps_appends and entry.source != SOURCE_COMPACT):
                 self.deleted |= {path, *entry.extras}
 
@@ -215,11 +215,11 @@ class _Engine:
         """Delete the changelog's own files or, where data files are the changelog, those its commit replaced."""
         if changelog.fields.get("changelogManifestList") is not None:
             self.deleted |= {entry.path for entry in self._entries(changelog, "changelog") if entry.kind == ADD}
-            gone = self._lists(changelog, ("changelog",))
+            metadata_files = self._lists(changelog, ("changelog",))
         else:
             self._delete_data(changelog, keeps_appends=False)
-            gone = self._lists(changelog, ("base", "delta"))
-        self.deleted |= gone - keep
+            metadata_files = self._lists(changelog, ("base", "delta"))
+        self.deleted |= metadata_files - keep
         self.deleted.add(layout.reference(self.line.branch, layout.CHANGELOG, changelog.id))
 
     # tags -----------------------------------------------------------------------------------------------------------

@@ -179,10 +179,10 @@ def _expire(
     if any(problem.code == Fault.GAP for problem in line.warnings):
         warnings.append(codes.GAP())
     if keeps_changelogs(line.options) or asks_changelogs(change):
-        going = set(judged.expired)
+        expired = set(judged.expired)
         for position, holder in enumerate(history.holders):
             is_here = holder.branch == line.branch and holder.kind is HolderKind.CHANGELOG and not holder.exists
-            if is_here and int(holder.name) in going:
+            if is_here and int(holder.name) in expired:
                 after[position] = True
                 leaves.append(holder.path)
         if leaves:
@@ -214,11 +214,11 @@ def _judge(
     after: Mask,
     reasons: dict[int, tuple[Reason, ...]],
 ) -> None:
-    goes = set(judged.expired)
+    expired = set(judged.expired)
     for position, holder in enumerate(history.holders):
         if holder.branch == line.branch and holder.kind is kind and holder.exists:
             reasons[position] = judged.reasons[int(holder.name)]
-            after[position] = int(holder.name) not in goes
+            after[position] = int(holder.name) not in expired
 
 
 def _source_words(change: ReplaceTag) -> str:
@@ -262,12 +262,19 @@ def _drop_old_tags(
     after: Mask,
     reasons: dict[int, tuple[Reason, ...]],
 ) -> None:
-    goes, untold = retention.ended_tags(line, now_ms if change.expired_tags else None, change.tags_older_than_ms)
-    for name, why in goes.items():
+    expired, of_unknown_age = retention.ended_tags(
+        line, now_ms if change.expired_tags else None, change.tags_older_than_ms
+    )
+    for name, why in expired.items():
         _drop_tags(history, line, (name,), after, reasons, why)
     for position, holder in enumerate(history.holders):
-        if holder.kind is HolderKind.TAG and holder.branch == line.branch and after[position] and holder.name in untold:
-            reasons[position] = (untold[holder.name],)
+        if (
+            holder.kind is HolderKind.TAG
+            and holder.branch == line.branch
+            and after[position]
+            and holder.name in of_unknown_age
+        ):
+            reasons[position] = (of_unknown_age[holder.name],)
 
 
 def _tag_source(heads: Heads, change: CreateTag | ReplaceTag) -> tuple[Snapshot, str | None]:

@@ -53,11 +53,11 @@ def find(
     The history must be complete. `also`: directories of partitions that the history does not mention. Raises `Invalid`
     for a directory that is not a partition, `Unsupported` for a table whose files no manifest tracks.
     """
-    of = history.heads.main.options.get("type", _TRACKED[0])
-    if of.lower() not in _TRACKED:
+    table_type = history.heads.main.options.get("type", _TRACKED[0])
+    if table_type.lower() not in _TRACKED:
         raise Unsupported(
             "The type of this table is {type}: its files are tracked by no manifest, so all would look orphaned.",
-            type=of,
+            type=table_type,
             path=store.location,
             remedy="Delete files that nobody needs with the program that writes this table.",
         )
@@ -74,8 +74,8 @@ def find(
     found = history.unheld(lister, [*_METADATA, *walk.buckets], walk.seen())
     listed = found.listed
     walk.refuse_what_is_no_partition(listed.tables)
-    frees, told_of = orphan_files.told_of(store, found)
-    return frees, (*walk.notes(listed), *told_of)
+    frees, notes = orphan_files.freed_and_notes(store, found)
+    return frees, (*walk.notes(listed), *notes)
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,9 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
         doing.insert(sum(each.path in earlier for each in doing if isinstance(each, OfReference)), hint)
     is_left = [each.path not in before or before[each.path] in left for each in history.holders]
     after = history.existing & np.array(is_left, dtype=np.bool_)
-    going = [position for position, each in enumerate(history.holders) if each.exists and each.path in draft.why]
+    deleted_positions = [
+        position for position, each in enumerate(history.holders) if each.exists and each.path in draft.why
+    ]
     if isinstance(change, DeleteBranches):
         for position, problems in history.incomplete.items():
             if after[position]:
@@ -89,13 +91,13 @@ def preview(history: History, change: OfLines, now_ms: int) -> Plan:
                     path=problems[0].path,
                     remedy=unknown_references.remedy(problems[0]),
                 )
-    elif going and history.incomplete:
+    elif deleted_positions and history.incomplete:
         draft.warnings.append(codes.LOSS_UNKNOWN())
-    reasons = {position: (draft.why[history.holders[position].path],) for position in going}
+    reasons = {position: (draft.why[history.holders[position].path],) for position in deleted_positions}
     leaves = [path for path, _, new in steps if new is not None]
     plan = planning.drafted(history, change, RULES, now_ms, after, reasons, leaves, draft.warnings)
-    gone = {history.holders[position].point for position in going}
-    points = tuple(dataclasses.replace(each, keep=each.point not in gone) for each in plan.points)
+    deleted_points = {history.holders[position].point for position in deleted_positions}
+    points = tuple(dataclasses.replace(each, keep=each.point not in deleted_points) for each in plan.points)
     is_freed = isinstance(change, DeleteBranches)
     orphans = plan.frees.filter(pc.invert(pc.is_in(plan.frees["kind"], value_set=pa.array(_REFERENCES))))
     return dataclasses.replace(

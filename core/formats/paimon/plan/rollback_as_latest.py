@@ -57,23 +57,25 @@ def preview(history: History, change: Rollback, now_ms: int) -> Plan:
     prefix = "" if line.branch == MAIN else f"branch:{line.branch}/"
     positions = history.require(f"{prefix}{latest.id}"), history.require(found.point)
     now, then = (history.files_at(position, is_ordered=False)["path"] for position in positions)
-    goes, comes = (pc.sum(pc.invert(pc.is_in(a, value_set=b))).as_py() or 0 for a, b in ((now, then), (then, now)))
+    removed_count, restored_count = (
+        pc.sum(pc.invert(pc.is_in(a, value_set=b))).as_py() or 0 for a, b in ((now, then), (then, now))
+    )
     _, is_tag, name = found.point.rpartition("tag:")
     source = layout.reference(line.branch, layout.TAG if is_tag else layout.SNAPSHOT, name if is_tag else target.id)
     lasting = {each.name for each in line.tags if each.retained is None}
     is_kept = (
         is_tag and name in lasting and line.options.get(automatic_tags.MODE, "none").lower() == "none"
     )  # no tag expires
-    taken = {each.name for each in line.tags}
+    used_names = {each.name for each in line.tags}
     free = (f"rollback-to-as-latest-{target.id}-{ms}" for ms in itertools.count(now_ms))
-    kept = name if is_kept else next(each for each in free if each not in taken)
+    kept = name if is_kept else next(each for each in free if each not in used_names)
     new = layout.reference(line.branch, layout.SNAPSHOT, latest.id + 1)
     warnings = [
         codes.AS_LATEST(
             id=latest.id + 1,
             point=found.point,
-            goes=counted(goes, "{count} current data file is", "{count} current data files are"),
-            comes=counted(comes, "{count} file of that version is", "{count} files of that version are"),
+            goes=counted(removed_count, "{count} current data file is", "{count} current data files are"),
+            comes=counted(restored_count, "{count} file of that version is", "{count} files of that version are"),
         ),
         codes.AS_LATEST_TAG(
             name=kept,

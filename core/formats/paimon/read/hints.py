@@ -46,12 +46,12 @@ def problems(branch: str, ids: Sequence[int], contents: Mapping[str, bytes | Sna
     return found
 
 
-def _hint_effect(name: str, said: int, true: int | None, ids: Sequence[int]) -> str:
-    if name == layout.LATEST and true is not None and 0 < said < true and said + 1 not in ids:
+def _hint_effect(name: str, hinted: int, true: int | None, ids: Sequence[int]) -> str:
+    if name == layout.LATEST and true is not None and 0 < hinted < true and hinted + 1 not in ids:
         return message("Paimon trusts this hint, because the next id is missing, and does not see the newer snapshots.")
-    if true is None or (name == layout.LATEST and said > true):
+    if true is None or (name == layout.LATEST and hinted > true):
         return message("Paimon fails to read or commit until this hint is corrected; Snapscope lists the directory.")
-    if name == layout.EARLIEST and said > true:
+    if name == layout.EARLIEST and hinted > true:
         return message(
             "Paimon does not see the older snapshots and may delete files they need; Snapscope lists the directory."
         )

@@ -125,14 +125,14 @@ def _with(previous: Document, name: str, change: Callable[[dict[str, Any]], dict
     return {**previous, "fields": [field for field in fields if field is not None]}
 
 
-def _speaking_of(said: Mapping[str, str], name: str, to: str) -> dict[str, str]:
+def _speaking_of(options: Mapping[str, str], name: str, to: str) -> dict[str, str]:
     """Put a column's new name into the options that refer to it: in their names, in their values, or in both."""
 
     def listed(names: str) -> str:
         return ",".join(to if each == name else each for each in names.split(","))
 
     found = {}
-    for option, value in said.items():
+    for option, value in options.items():
         columns, _, about = option.removeprefix("fields.").rpartition(".")
         if option in ("bucket-key", "sequence.field"):
             value = listed(value)

@@ -42,8 +42,8 @@ def hashes(columns: Sequence[pa.Array], types: Sequence[PaimonType]) -> npt.NDAr
         for _ in range(head // 4):
             found = _mixed(found, np.zeros(rows, dtype=np.uint32))
         behind = []
-        for column, of in zip(columns, types, strict=True):
-            slot, sizes, content = _stored(column, of)
+        for column, type_ in zip(columns, types, strict=True):
+            slot, sizes, content = _stored(column, type_)
             where = end.astype(np.uint64) << np.uint64(32)
             slot = np.where(sizes > 0, slot | where, slot)
             behind.append((sizes // 4, content))
@@ -71,34 +71,34 @@ def _finished(h: _Words) -> _Words:
     return h ^ h >> np.uint32(16)
 
 
-def _stored(column: pa.Array, of: PaimonType) -> tuple[_Slots, _Sizes, _Words]:
+def _stored(column: pa.Array, type_: PaimonType) -> tuple[_Slots, _Sizes, _Words]:
     """Return (slots without offsets, size in bytes of each variable part, all variable parts as words)."""
     rows = len(column)
     nothing: tuple[_Sizes, _Words] = np.zeros(rows, dtype=np.int64), np.zeros(0, dtype=np.uint32)
-    match of.root:
+    match type_.root:
         case "BOOLEAN":
             return _numbers(column.cast(pa.uint8()), np.uint8), *nothing
         case "TINYINT" | "SMALLINT" | "INT" | "BIGINT":
-            bits = {"TINYINT": np.uint8, "SMALLINT": np.uint16, "INT": np.uint32, "BIGINT": np.uint64}[of.root]
+            bits = {"TINYINT": np.uint8, "SMALLINT": np.uint16, "INT": np.uint32, "BIGINT": np.uint64}[type_.root]
             return _numbers(column, bits), *nothing
         case "FLOAT" | "DOUBLE":
-            return _numbers(column, np.uint32 if of.root == "FLOAT" else np.uint64), *nothing
+            return _numbers(column, np.uint32 if type_.root == "FLOAT" else np.uint64), *nothing
         case "DATE":
             return _numbers(column.cast(pa.int32()), np.uint32), *nothing
         case "TIMESTAMP" | "TIMESTAMP_LTZ":
             unit = pa.timestamp("us", tz=column.type.tz)
             micros = column.cast(unit).cast(pa.int64()).to_numpy(zero_copy_only=False)
             millis = np.floor_divide(micros, 1000)
-            if (of.size or 0) <= 3:
+            if (type_.size or 0) <= 3:
                 return millis.astype(np.uint64), *nothing
             nanos = ((micros - millis * 1000) * 1000).astype(np.uint64)
             return nanos, np.full(rows, 8, dtype=np.int64), millis.astype("<i8").view("<u4")
         case "DECIMAL":
-            return _decimals(column, (of.size or 0) > 18)
+            return _decimals(column, (type_.size or 0) > 18)
         case "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY":
             return _texts(column)
         case _:
-            raise Unsupported("Snapscope cannot assign a bucket to keys of type {of}.", of=text(of), remedy=CHANGE)
+            raise Unsupported("Snapscope cannot assign a bucket to keys of type {of}.", of=text(type_), remedy=CHANGE)
 
 
 def _numbers(column: pa.Array, bits: Any) -> _Slots:

@@ -121,14 +121,14 @@ def overwrite_touched(store: Store, files: Sequence[NewDataFile], stamp: Stamp) 
     return run(store, CommitChange("OVERWRITE", "OVERWRITE", files, choose), stamp)
 
 
-def compact(store: Store, gone: Sequence[Record], files: Sequence[NewDataFile], stamp: Stamp) -> Snapshot:
+def compact(store: Store, replaced: Sequence[Record], files: Sequence[NewDataFile], stamp: Stamp) -> Snapshot:
     """Replace files by others with the same rows. Raises `Conflict` if one of them is no longer live."""
-    return run(store, CommitChange("COMPACT", None, files, exactly(store, gone)), stamp)
+    return run(store, CommitChange("COMPACT", None, files, exactly(store, replaced)), stamp)
 
 
-def exactly(store: Store, gone: Sequence[Record]) -> Choose:
+def exactly(store: Store, entries: Sequence[Record]) -> Choose:
     """Return a `choose` for exactly these live files; it raises `Conflict` if one was removed in the meantime."""
-    wanted = {manifest_encoding.identity(entry): entry["_FILE"]["_FILE_NAME"] for entry in gone}
+    wanted = {manifest_encoding.identity(entry): entry["_FILE"]["_FILE_NAME"] for entry in entries}
 
     def choose(_: Head, live: list[Record]) -> list[Record]:
         found = [entry for entry in live if manifest_encoding.identity(entry) in wanted]
@@ -242,14 +242,14 @@ class _Draft:
         change.refuse(head.schema)
         commit_base.refuse_unlocked(self.store, head)
         live = commit_base.live_entries(self.store, previous) if change.choose is not None else []
-        gone = change.choose(head, live) if change.choose is not None else []
+        removed = change.choose(head, live) if change.choose is not None else []
         added = [self._added(file, head) for file in change.files]
         target = change.restores
         if target is not None:
-            gone, added = commit_base.difference(self.store, live, target)
-        elif gone and previous is not None:
+            removed, added = commit_base.difference(self.store, live, target)
+        elif removed and previous is not None:
             commit_base.refuse_indexed(self.store, previous)
-        changes = [*map(manifest_encoding.deleted, gone), *added]
+        changes = [*map(manifest_encoding.deleted, removed), *added]
         names = _Names(self.stamp.new_uuid())
         by = manifest_merging.rules(head.schema.options)
         read: manifest_merging.Read = lambda listed: commit_base.read_listed(self.store, listed)  # noqa: E731
@@ -264,10 +264,10 @@ class _Draft:
         base_list = self._file(names.list(), lambda name: manifest_encoding.manifest_list(name, base))
         delta_list = self._file(names.list(), lambda name: manifest_encoding.manifest_list(name, delta))
         statistics = self._statistics(head, names)
-        rows = commit_base.rows(added) - commit_base.rows(gone)
+        rows = commit_base.rows(added) - commit_base.rows(removed)
         fields: Mapping[str, Any] = {} if previous is None else previous.fields
-        told = fields if target is None else target.fields
-        watermarks = [each for each in (self.stamp.watermark, told.get("watermark")) if each is not None]
+        inherited = fields if target is None else target.fields
+        watermarks = [each for each in (self.stamp.watermark, inherited.get("watermark")) if each is not None]
         document = {
             "version": documents.VERSION,
             "uuid": self.stamp.new_uuid(),
@@ -277,7 +277,7 @@ class _Draft:
             "baseManifestListSize": base_list[1],
             "deltaManifestList": delta_list[0],
             "deltaManifestListSize": delta_list[1],
-            "indexManifest": told.get("indexManifest"),
+            "indexManifest": inherited.get("indexManifest"),
             "commitUser": self.stamp.user,
             "writerVersion": documents.WRITER,
             "commitIdentifier": self.stamp.identifier,
@@ -288,7 +288,7 @@ class _Draft:
             "watermark": max(watermarks, default=None),
             "statistics": statistics if target is None else target.fields.get("statistics"),
             "properties": dict(self.stamp.properties) or (None if target is None else target.fields.get("properties")),
-            "nextRowId": max(fields.get("nextRowId") or 0, told.get("nextRowId") or 0),
+            "nextRowId": max(fields.get("nextRowId") or 0, inherited.get("nextRowId") or 0),
             "operation": change.operation,
         }
         path = layout.reference(head.branch, layout.SNAPSHOT, document["id"])

@@ -34,9 +34,9 @@ def delta_entries(store: Store, snapshot: Snapshot) -> list[Record]:
 def difference(store: Store, live: list[Record], target: Snapshot) -> tuple[list[Record], list[Record]]:
     """Return the live files that another snapshot does not have, and those it has that are not live."""
     wanted = {manifest_encoding.identity(entry): entry for entry in live_entries(store, target)}
-    there = {manifest_encoding.identity(entry) for entry in live}
-    gone = [entry for entry in live if manifest_encoding.identity(entry) not in wanted]
-    return gone, [entry for key, entry in wanted.items() if key not in there]
+    live_keys = {manifest_encoding.identity(entry) for entry in live}
+    removed = [entry for entry in live if manifest_encoding.identity(entry) not in wanted]
+    return removed, [entry for key, entry in wanted.items() if key not in live_keys]
 
 
 def last_of(store: Store, branch: str, user: str, kind: str, *, after: int = 0) -> Snapshot | None:

@@ -72,12 +72,12 @@ def refuse_unwritable(schema: Schema) -> None:
 
 def refuse_unwritable_keyed(schema: Schema) -> None:
     """Like `refuse_unwritable`, for tables with a primary key, whose rows are merged by key."""
-    said = schema.options
+    options = schema.options
     if not schema.primary_keys:
         raise _unsupported(
             message("The table has no primary key."), message("Write to it with `append` of core.spark.write.append.")
         )
-    bucket = said.get("bucket", "-1").strip()
+    bucket = options.get("bucket", "-1").strip()
     if not bucket.isdigit() or int(bucket) < 1:
         raise _unsupported(
             message(
@@ -96,7 +96,7 @@ def refuse_unwritable_keyed(schema: Schema) -> None:
             raise _unsupported(
                 message("Key '{name}' of type {fields} cannot be written.", name=name, fields=text(fields[name]))
             )
-    if said.get("merge-engine", "").lower() == "first-row" and said.get("sequence.field"):
+    if options.get("merge-engine", "").lower() == "first-row" and options.get("sequence.field"):
         raise _unsupported(message("The option 'sequence.field' is not supported with the merge engine 'first-row'."))
 
 
@@ -138,8 +138,8 @@ def refuse_others(
                 )
             )
     types = {field.name: parse(field.type) for field in schema.fields}
-    for name, of in types.items():
-        _refuse_type(name, of, coarsest)
+    for name, type_ in types.items():
+        _refuse_type(name, type_, coarsest)
     for key in schema.partition_keys:
         if types[key].root not in (*_HONOURED_PARTITION_KEYS, "TIMESTAMP"):
             raise _unsupported(
@@ -147,17 +147,17 @@ def refuse_others(
             )
 
 
-def _refuse_type(name: str, of: PaimonType, coarsest: int) -> None:
-    for inner in (*of.args, *(field.type for field in of.fields)):
+def _refuse_type(name: str, type_: PaimonType, coarsest: int) -> None:
+    for inner in (*type_.args, *(field.type for field in type_.fields)):
         _refuse_type(name, inner, coarsest)
-    known = of.root not in ("TIME", "VARIANT", "BLOB", "VECTOR", "MULTISET")
-    if not known or (of.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and not coarsest <= (of.size or 0) <= 6):
+    known = type_.root not in ("TIME", "VARIANT", "BLOB", "VECTOR", "MULTISET")
+    if not known or (type_.root in ("TIMESTAMP", "TIMESTAMP_LTZ") and not coarsest <= (type_.size or 0) <= 6):
         raise _unsupported(
             message(
                 "Column '{name}' of type {of} cannot be written: Spark's Parquet files store times in "
                 "microseconds (TIMESTAMP(6)), and cannot store TIME, VARIANT, BLOB, VECTOR or MULTISET.",
                 name=name,
-                of=text(of),
+                of=text(type_),
             )
         )
 
@@ -195,10 +195,13 @@ def first_schema(
     if keys and keys == set(partition_keys):
         raise Invalid("A primary key must have a column that is not a partition key.")
     ids = iter(range(1 << 30))
-    parsed = ((name, replace(parse(of), nullable=parse(of).nullable and name not in keys)) for name, of in columns)
+    parsed = (
+        (name, replace(parse(type_), nullable=parse(type_).nullable and name not in keys)) for name, type_ in columns
+    )
     fields = [
-        {"id": next(ids), "name": name, "type": to_json(_with_ids(of, ids))}  # the column's id precedes its nested ids
-        for name, of in parsed
+        # the column's id precedes its nested ids
+        {"id": next(ids), "name": name, "type": to_json(_with_ids(type_, ids))}
+        for name, type_ in parsed
     ]
     document: dict[str, Any] = {
         "version": VERSION,
@@ -212,9 +215,9 @@ def first_schema(
     return document | ({} if comment is None else {"comment": comment}) | {"timeMillis": time_ms}
 
 
-def with_column(previous: Mapping[str, Any], name: str, of: Source, time_ms: int) -> dict[str, Any]:
+def with_column(previous: Mapping[str, Any], name: str, type_: Source, time_ms: int) -> dict[str, Any]:
     """Return the schema after `previous` with a nullable column added at the end. Raises `Invalid` if not possible."""
-    parsed = parse(of)
+    parsed = parse(type_)
     if not parsed.nullable:
         raise Invalid("The new column '{name}' must be nullable: existing rows have no value for it.", name=name)
     if not name.strip() or any(field["name"] == name for field in previous["fields"]):
@@ -236,14 +239,14 @@ def refuse_name(name: str) -> None:
         raise Invalid("A column cannot be named '{name}'.", name=name)
 
 
-def _with_ids(of: PaimonType, ids: Iterator[int]) -> PaimonType:
+def _with_ids(type_: PaimonType, ids: Iterator[int]) -> PaimonType:
     """Number nested fields as Paimon does: each before its own inner fields."""
-    args = tuple(_with_ids(arg, ids) for arg in of.args)
+    args = tuple(_with_ids(arg, ids) for arg in type_.args)
     fields = []
-    for field in of.fields:
+    for field in type_.fields:
         number = next(ids)
         fields.append(RowField(number, field.name, _with_ids(field.type, ids), field.description))
-    return PaimonType(of.root, of.nullable, of.size, of.scale, args, tuple(fields))
+    return PaimonType(type_.root, type_.nullable, type_.size, type_.scale, args, tuple(fields))
 
 
 # tags -----------------------------------------------------------------------------------------------------------

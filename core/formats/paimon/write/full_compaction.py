@@ -35,8 +35,8 @@ class BucketRewrite:
 
 def keys(schema: Schema) -> list[tuple[str, PaimonType]]:
     """Return the primary key without partition keys: the sort order within a bucket."""
-    of = {field.name: parse(field.type) for field in schema.fields}
-    return [(name, of[name]) for name in schema.primary_keys if name not in schema.partition_keys]
+    type_of = {field.name: parse(field.type) for field in schema.fields}
+    return [(name, type_of[name]) for name in schema.primary_keys if name not in schema.partition_keys]
 
 
 def levels(schema: Schema) -> int:
@@ -88,10 +88,10 @@ def planned(schema: Schema, files: Sequence[Record], top: int) -> tuple[list[Rec
 
 def sections(schema: Schema, files: Sequence[Record]) -> list[list[Record]]:
     """Group files in key order; files with overlapping key ranges are in one section."""
-    of = [type_ for _, type_ in keys(schema)]
+    key_types = [type_ for _, type_ in keys(schema)]
 
     def key(stored: bytes) -> list[Any]:
-        return [manifest_encoding.ordered(value) for value in binary_row.decode(stored, of)]
+        return [manifest_encoding.ordered(value) for value in binary_row.decode(stored, key_types)]
 
     ranged = sorted(
         ((key(entry["_FILE"]["_MIN_KEY"]), key(entry["_FILE"]["_MAX_KEY"]), entry) for entry in files),

@@ -30,12 +30,12 @@ STATS_LENGTH = 16  # characters or bytes of a text in statistics: `metadata.stat
 _NAMESPACE = "org.apache.paimon.avro.generated"
 
 
-def _nullable(of: Any) -> list[Any]:
-    return ["null", of]
+def _nullable(type_: Any) -> list[Any]:
+    return ["null", type_]
 
 
-def _optional(name: str, of: Any) -> Record:
-    return {"name": name, "type": _nullable(of), "default": None}
+def _optional(name: str, type_: Any) -> Record:
+    return {"name": name, "type": _nullable(type_), "default": None}
 
 
 def _stats(name: str) -> Record:
@@ -287,7 +287,7 @@ _NO_STATS: Record = {"_MIN_VALUES": binary_row.EMPTY, "_MAX_VALUES": binary_row.
 def _row_stats(stats: SimpleStats | None, types: Sequence[Source]) -> Record:
     if stats is None:
         return _NO_STATS
-    parsed = [parse(of).but_nullable() for of in types]
+    parsed = [parse(type_).but_nullable() for type_ in types]
     return {
         "_MIN_VALUES": binary_row.encode(stats.least, parsed),
         "_MAX_VALUES": binary_row.encode(stats.greatest, parsed),
@@ -296,19 +296,19 @@ def _row_stats(stats: SimpleStats | None, types: Sequence[Source]) -> Record:
 
 
 def _partition_stats(partitions: Sequence[bytes], types: Sequence[Source]) -> Record:
-    parsed = [parse(of).but_nullable() for of in types]
+    parsed = [parse(type_).but_nullable() for type_ in types]
     if not parsed:
         return _NO_STATS
     rows = {stored: binary_row.decode(stored, parsed) for stored in set(partitions)}
     columns = list(zip(*(rows[stored] for stored in partitions), strict=True)) or [()] * len(parsed)
-    bounds = [_bounds(column, of) for column, of in zip(columns, parsed, strict=True)]
+    bounds = [_bounds(column, type_) for column, type_ in zip(columns, parsed, strict=True)]
     nulls = [sum(value is None for value in column) for column in columns]
     return _row_stats(SimpleStats([a for a, _ in bounds], [b for _, b in bounds], nulls), parsed)
 
 
-def _bounds(values: Iterable[Any], of: PaimonType) -> tuple[Any, Any]:
+def _bounds(values: Iterable[Any], type_: PaimonType) -> tuple[Any, Any]:
     known = [value for value in values if value is not None]
-    if not known or of.root in ("BINARY", "VARBINARY") or of.is_nested:
+    if not known or type_.root in ("BINARY", "VARBINARY") or type_.is_nested:
         return None, None
     return min(known, key=ordered), max(known, key=ordered)
 
@@ -386,11 +386,11 @@ def _with_all(record: Record, fields: Sequence[Mapping[str, Any]]) -> Record:
     """Return the record with null for fields that its writer did not know, as the format specifies."""
     full: Record = {}
     for field in fields:
-        name, of = field["name"], field["type"]
+        name, type_ = field["name"], field["type"]
         if name in record:
             value = record[name]
-            nested = isinstance(of, dict) and of.get("type") == "record" and isinstance(value, dict)
-            full[name] = _with_all(value, of["fields"]) if nested else value
+            nested = isinstance(type_, dict) and type_.get("type") == "record" and isinstance(value, dict)
+            full[name] = _with_all(value, type_["fields"]) if nested else value
         elif "default" in field:
             full[name] = None
         else:

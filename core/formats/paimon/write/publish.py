@@ -122,9 +122,9 @@ def create_table(
     return schema
 
 
-def add_column(store: Store, name: str, of: Source, *, time_ms: int, branch: str = MAIN) -> Schema:
+def add_column(store: Store, name: str, type_: Source, *, time_ms: int, branch: str = MAIN) -> Schema:
     """Publish the next schema with a nullable column added at the end."""
-    return alter(store, [alters.AddColumn(name, of)], time_ms=time_ms, branch=branch)
+    return alter(store, [alters.AddColumn(name, type_)], time_ms=time_ms, branch=branch)
 
 
 def alter(store: Store, changes: Sequence[SchemaChange], *, time_ms: int, branch: str = MAIN) -> Schema:
@@ -190,8 +190,8 @@ def create_branch(store: Store, name: str, tag: str) -> None:
     meanwhile.
     """
     refuse_name("branch", name)
-    taken = {entry.name for entry in store.ls_if_there(layout.BRANCH)}
-    if f"{layout.BRANCH}-{name}" in taken:
+    used_names = {entry.name for entry in store.ls_if_there(layout.BRANCH)}
+    if f"{layout.BRANCH}-{name}" in used_names:
         raise Conflict("Branch '{name}' already exists.", name=name, path=store.location)
     source = layout.reference(MAIN, layout.TAG, tag)
     content = store.read(source)
@@ -307,25 +307,25 @@ def publish(store: Store, path: str, content: bytes) -> bool:
     return False
 
 
-def repair_hint(store: Store, path: str, made: Sequence[str] = (), gone: Sequence[str] = ()) -> None:
+def repair_hint(store: Store, path: str, created: Sequence[str] = (), deleted: Sequence[str] = ()) -> None:
     """Write a hint to match the directory, even if the listing lags behind; delete it if nothing is left. The snapshot
     that it names now exists, listed or not, unless reading it says otherwise. On a full disk a hint that matches
     already is enough, or none: then engines list."""
     directory, _, name = path.rpartition("/")
     prefix = f"{directory}/{directory.rpartition('/')[2]}-"
-    there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.union(made)
+    there = {f"{directory}/{entry.name}" for entry in store.ls_if_there(directory)}.union(created)
     now = hints.number(store.read_many([path], HINT)[path])
     named = f"{prefix}{now}"
     if now is not None and named not in there and not isinstance(store.read_many([named])[named], NotFound):
         there.add(named)
-    found = [each.removeprefix(prefix) for each in there.difference(gone) if each.startswith(prefix)]
+    found = [each.removeprefix(prefix) for each in there.difference(deleted) if each.startswith(prefix)]
     numbers = [int(each) for each in found if each.isdecimal()]
     if numbers:
-        said = str(max(numbers) if name == layout.LATEST else min(numbers)).encode()
+        content = str(max(numbers) if name == layout.LATEST else min(numbers)).encode()
         try:
-            store.put(path, said)
+            store.put(path, content)
         except Corrupt:
-            if (left := store.read_many([path])[path]) != said and not isinstance(left, NotFound):
+            if (current := store.read_many([path])[path]) != content and not isinstance(current, NotFound):
                 raise
     else:
         store.delete(path)
@@ -345,7 +345,7 @@ def _outwait(store: Store, path: str) -> None:
         return {each for each in names if each.startswith(f".{name}.") and each.endswith(".tmp")}
 
     deadline = time.monotonic() + RIVAL_S
-    left = rivals()
-    while left and time.monotonic() < deadline:
+    remaining = rivals()
+    while remaining and time.monotonic() < deadline:
         time.sleep(0.002)
-        left &= rivals()
+        remaining &= rivals()

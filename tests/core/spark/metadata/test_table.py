@@ -180,7 +180,7 @@ def test_no_file_is_read_by_this_process(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Table, "history", refuse)
     monkeypatch.setattr(type(opened.format), "history", refuse)
-    assert isinstance(opened.read_anew(), SparkTable)
+    assert isinstance(opened.reread(), SparkTable)
     result = run(opened, GOING)
     opened.close()
     assert result[2] == "done"

@@ -223,7 +223,7 @@ def test_an_answer_that_was_given_up_is_not_used_again(
 
     monkeypatch.setattr(owners, "_owned", owned)
     store = open_table(str(lake.root)).store
-    assert "It has not answered within 0.1 s." in str(owners.why_not_here(store, anew=False))
+    assert "It has not answered within 0.1 s." in str(owners.why_not_here(store, refresh=False))
     monkeypatch.setenv(time_limits.VARIABLE, "60")
     if arrives:
         ends.set()
@@ -231,6 +231,6 @@ def test_an_answer_that_was_given_up_is_not_used_again(
         while time_limits.stuck().get("paimon://cloud"):
             assert time.monotonic() < until
             time.sleep(0.01)
-    assert "paimon://cloud/shop/orders" in str(owners.why_not_here(store, anew=False))
+    assert "paimon://cloud/shop/orders" in str(owners.why_not_here(store, refresh=False))
     ends.set()
     assert len(answers) == 2
