@@ -78,7 +78,7 @@ STEPS: dict[str, Callable[[Path], dict[str, float]]] = {ANEW: opened, AGAIN: ope
 
 def measured(table: Path, rounds: int, cache: Path) -> dict[str, list[float]]:
     """Return the rounds of each cost."""
-    taken: dict[str, list[float]] = {name: [] for name in COLORS}
+    timings: dict[str, list[float]] = {name: [] for name in COLORS}
     in_a_process(__file__, AGAIN, table, cache)  # keeps what it read
     for _ in range(rounds):
         uncached, cached = in_a_process(__file__, ANEW, table, None), in_a_process(__file__, AGAIN, table, cache)
@@ -88,9 +88,9 @@ def measured(table: Path, rounds: int, cache: Path) -> dict[str, list[float]]:
             (PLAN, cached[PLAN]),
             (COST, cached[COST]),
         ):
-            taken[name].append(seconds)
-        taken[LIMIT].append(in_a_process(__file__, LIMIT, table, None)[LIMIT])
-    return taken
+            timings[name].append(seconds)
+        timings[LIMIT].append(in_a_process(__file__, LIMIT, table, None)[LIMIT])
+    return timings
 
 
 def draw(found: dict[str, dict[str, list[dict[str, Any]]]], path: Path, chromium: str) -> None:
@@ -119,13 +119,13 @@ def draw(found: dict[str, dict[str, list[dict[str, Any]]]], path: Path, chromium
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page()
         page.set_content(figure.to_html(include_plotlyjs=True, full_html=True))
-        made: str = page.evaluate(
+        svg: str = page.evaluate(
             "async () => { const it = document.querySelector('.js-plotly-plot');"
             " return Plotly.toImage(it, {format: 'svg', width: it._fullLayout.width, height: it._fullLayout.height,"
             " imageDataOnly: true}) }"
         )
         browser.close()
-    path.write_text(f"{made}\n", encoding="utf-8")
+    path.write_text(f"{svg}\n", encoding="utf-8")
 
 
 def main() -> None:

@@ -79,7 +79,7 @@ def measure(ask: Callable[..., Any], names: Sequence[str], rounds: int, folder: 
     print(f"{'question':34} {'requests':>8} {'seconds':>8} {'bare GETs':>9} {'seconds':>8} {'ratio':>6}")
     for name in names:
         question = QUESTIONS[name]
-        taken: list[tuple[float, float]] = []
+        timings: list[tuple[float, float]] = []
         requests, gets = 0, needed[name]
         for _ in range(rounds):
             cache = tempfile.mkdtemp(dir=folder)
@@ -92,15 +92,15 @@ def measure(ask: Callable[..., Any], names: Sequence[str], rounds: int, folder: 
             seconds, answer = in_process(own, question)
             seen = [(method, unquote(path)) for method, path in ask("taken")]
             requests = len(seen)
-            taken.append((seconds, bare[0]))
-        middle = statistics.median(seconds for seconds, _ in taken)
-        spread = f"({min(taken)[0]:.2f} to {max(taken)[0]:.2f})"
+            timings.append((seconds, bare[0]))
+        middle = statistics.median(seconds for seconds, _ in timings)
+        spread = f"({min(timings)[0]:.2f} to {max(timings)[0]:.2f})"
         line = f"{name:20} {answer!s:>13} {requests:>8,} {middle:>8.2f} {len(gets):>9,}"
         if gets:
-            both = dict(zip(("Snapscope", "bare GETs"), map(list, zip(*taken, strict=True)), strict=True))
+            both = dict(zip(("Snapscope", "bare GETs"), map(list, zip(*timings, strict=True)), strict=True))
             ratios.add(f"{name}, a distant store", "s", both)
-            ratio = statistics.median(seconds / bare for seconds, bare in taken)
-            line += f" {statistics.median(bare for _, bare in taken):>8.2f} {ratio:>5.2f}x"
+            ratio = statistics.median(seconds / bare for seconds, bare in timings)
+            line += f" {statistics.median(bare for _, bare in timings):>8.2f} {ratio:>5.2f}x"
         print(f"{line}  {spread}")
         kinds = sorted({method for method, _ in seen})
         print(f"  {', '.join(f'{sum(m == kind for m, _ in seen):,} {kind}' for kind in kinds)}; "
@@ -109,7 +109,7 @@ def measure(ask: Callable[..., Any], names: Sequence[str], rounds: int, folder: 
 
 def measure_expiry(ask: Callable[..., Any], count: int, rounds: int, folder: Path) -> None:
     """Expire all but the newest of so many snapshots: seconds until references, and until files are deleted."""
-    taken: list[tuple[float, float, float]] = []
+    timings: list[tuple[float, float, float]] = []
     for _ in range(rounds):
         cache = tempfile.mkdtemp(dir=folder)
         own = {**ask("leads"), "SNAPSCOPE_CACHE": cache, "SNAPSCOPE_STATE": cache}
@@ -121,13 +121,13 @@ def measure_expiry(ask: Callable[..., Any], count: int, rounds: int, folder: Pat
         ends = max(at for at, (method, path) in enumerate(seen) if method == "PUT" and path.endswith("EARLIEST"))
         ask("restore", count)
         bare = in_process(own, bare_deletes, references, files)[0]
-        taken.append((seconds, of_references, bare))
-    loops = {"Snapscope": [each[0] for each in taken], "bare loop": [each[2] for each in taken]}
+        timings.append((seconds, of_references, bare))
+    loops = {"Snapscope": [each[0] for each in timings], "bare loop": [each[2] for each in timings]}
     ratios.add(f"expire {count - 1:,} snapshots, a distant store", "s", loops)
-    middle, to_end, loop = (statistics.median(each[at] for each in taken) for at in range(3))
-    ratio = statistics.median(seconds / bare for seconds, _, bare in taken)
-    print(f"expire {count - 1:,} snapshots, {len(files):,} files: {middle:.1f} s ({min(taken)[0]:.1f} to "
-          f"{max(taken)[0]:.1f}), {to_end:.1f} s of it until the references are deleted; the bare loop "
+    middle, to_end, loop = (statistics.median(each[at] for each in timings) for at in range(3))
+    ratio = statistics.median(seconds / bare for seconds, _, bare in timings)
+    print(f"expire {count - 1:,} snapshots, {len(files):,} files: {middle:.1f} s ({min(timings)[0]:.1f} to "
+          f"{max(timings)[0]:.1f}), {to_end:.1f} s of it until the references are deleted; the bare loop "
           f"{loop:.1f} s, {ratio:.2f}x")  # fmt: skip
     for what, part in (("until then", seen[begin + 1 : ends + 1]), ("after", seen[ends + 1 :])):
         kinds = sorted({method for method, _ in part})
@@ -139,7 +139,7 @@ def measure_search(partitions: int, delay_s: float, rounds: int, folder: Path) -
     """Search for orphans in a table of this many partitions, each with 20 of them: seconds and requests."""
     table = builders.TableBuilder(folder / "parted" / "t", partition_keys=("dt",))
     table.commit([table.file(1, partition=(f"{number:05}",)) for number in range(partitions)])
-    taken = []
+    timings = []
     with server(table.root, delay_s) as ask:
         ask(
             "litter",
@@ -151,10 +151,11 @@ def measure_search(partitions: int, delay_s: float, rounds: int, folder: Path) -
             ask("taken")
             seconds, found = in_process(own, searched)
             assert found == 20 * partitions
-            taken.append(seconds)
+            timings.append(seconds)
             seen = ask("taken")
-    middle, listings = statistics.median(taken), sum("list-type" in path for _, path in seen)
-    print(f"find {found:,} orphans in {partitions:,} partitions: {middle:.1f} s ({min(taken):.1f}-{max(taken):.1f}); "
+    middle, listings = statistics.median(timings), sum("list-type" in path for _, path in seen)
+    print(f"find {found:,} orphans in {partitions:,} partitions: {middle:.1f} s "
+          f"({min(timings):.1f}-{max(timings):.1f}); "
           f"{len(seen):,} requests, {listings:,} of them listings")  # fmt: skip
 
 
@@ -261,20 +262,20 @@ def bare_deletes(references: Sequence[str], files: Sequence[str]) -> int:
     return len(references) + len(files)
 
 
-def in_process(environment: Mapping[str, str], work: Callable[..., object], *given: Any) -> tuple[float, Any]:
+def in_process(environment: Mapping[str, str], work: Callable[..., object], *arguments: Any) -> tuple[float, Any]:
     """Do work in a fresh process, and return its seconds without imports, and its answer."""
-    ours, theirs = _SPAWN.Pipe()
-    child = _SPAWN.Process(target=_child, args=(theirs, dict(environment), work, given))
+    parent_end, child_end = _SPAWN.Pipe()
+    child = _SPAWN.Process(target=_child, args=(child_end, dict(environment), work, arguments))
     child.start()
-    theirs.close()
+    child_end.close()
     try:
-        found: tuple[float, Any] = ours.recv()
+        found: tuple[float, Any] = parent_end.recv()
     finally:
         child.join()
     return found
 
 
-def _child(answers: Connection, environment: Mapping[str, str], work: Callable[..., object], given: Any) -> None:
+def _child(answers: Connection, environment: Mapping[str, str], work: Callable[..., object], arguments: Any) -> None:
     os.environ.update(environment)
     import obstore.store
     import s3fs
@@ -284,7 +285,7 @@ def _child(answers: Connection, environment: Mapping[str, str], work: Callable[.
 
     assert all((obstore.store, s3fs, core.formats.paimon.format, core.table))
     started = time.perf_counter()
-    answer = work(*given)
+    answer = work(*arguments)
     answers.send((time.perf_counter() - started, answer))
 
 
@@ -294,13 +295,13 @@ def _child(answers: Connection, environment: Mapping[str, str], work: Callable[.
 @contextmanager
 def server(table: Path, delay_s: float) -> Any:
     """Start the server with the metadata of a table, and yield a function that sends it a command."""
-    ours, theirs = _SPAWN.Pipe()
-    child = _SPAWN.Process(target=_serve, args=(theirs, table, delay_s), daemon=True)
+    parent_end, child_end = _SPAWN.Pipe()
+    child = _SPAWN.Process(target=_serve, args=(child_end, table, delay_s), daemon=True)
     child.start()
 
     def ask(*words: Any) -> Any:
-        ours.send(words)
-        return ours.recv()
+        parent_end.send(words)
+        return parent_end.recv()
 
     try:
         yield ask
@@ -320,27 +321,27 @@ def _serve(commands: Connection, table: Path, delay_s: float) -> None:
     with memory_s3.serving(objects, delay_s) as serving:
         newest = 10_000
         while True:
-            word, *given = commands.recv()
+            word, *arguments = commands.recv()
             match word:
                 case "leads":
                     commands.send(serving.leads)
                 case "taken":
                     commands.send(serving.taken())
                 case "names":
-                    commands.send([name for name in serving.names() if name.startswith(tuple(given))])
+                    commands.send([name for name in serving.names() if name.startswith(tuple(arguments))])
                 case "litter":
-                    serving.objects.update(dict.fromkeys(given[0], b""))
+                    serving.objects.update(dict.fromkeys(arguments[0], b""))
                     serving._names = None
                     commands.send(None)
                 case "restore":
-                    below = {f"t/snapshot/snapshot-{number}" for number in range(1, 10_001 - given[0])}
+                    below = {f"t/snapshot/snapshot-{number}" for number in range(1, 10_001 - arguments[0])}
                     serving.objects.clear()
                     serving.objects.update((name, data) for name, data in objects.items() if name not in below)
-                    serving.objects["t/snapshot/EARLIEST"] = str(10_001 - given[0]).encode()
+                    serving.objects["t/snapshot/EARLIEST"] = str(10_001 - arguments[0]).encode()
                     serving._names = None
                     commands.send(newest)
                 case "commit":
-                    if not given:
+                    if not arguments:
                         newest += 1
                         document = json.loads(serving.objects[f"t/snapshot/snapshot-{newest - 1}"])
                         serving.objects[f"t/snapshot/snapshot-{newest}"] = json.dumps(

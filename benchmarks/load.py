@@ -63,7 +63,7 @@ def main() -> None:
     if connector.configured():
         connector_text = connector.loaded(spark, "paimon")
         rivals["connector"] = theirs
-    taken: dict[tuple[str, str], list[float]] = {}
+    timings: dict[tuple[str, str], list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="snapscope-load-") as folder:
         source = f"{folder}/lines"
         lines(spark, args.rows, args.loads).repartition(args.loads * 2, KEY).write.partitionBy(KEY).parquet(source)
@@ -84,15 +84,15 @@ def main() -> None:
                     replaced[name] = read()
                 for what, value in seconds.items():
                     if number:
-                        taken.setdefault((what, name), []).append(value)
+                        timings.setdefault((what, name), []).append(value)
             for answers in (appended, replaced):
                 if any(answer != answers["snapscope"] for answer in answers.values()):
                     raise SystemExit(f"The rivals disagree: {answers}")
     for what in ("append", "replace"):
-        own = {name: values for (of, name), values in taken.items() if of == what}
+        own = {name: values for (of, name), values in timings.items() if of == what}
         ratios.add(f"{what}: {args.rows:,} rows in {args.loads} loads", "s", own)
-    for (what, name), values in sorted(taken.items()):
-        middle, mine = statistics.median(values), statistics.median(taken[what, "snapscope"])
+    for (what, name), values in sorted(timings.items()):
+        middle, mine = statistics.median(values), statistics.median(timings[what, "snapscope"])
         spread = f"[{min(values):.1f}..{max(values):.1f}]"
         print(f"{what:8} {name:14} {middle:6.1f} s {spread:>14}  {middle / mine:5.2f} x ours")
 

@@ -51,30 +51,30 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="snapscope-bench-") as folder:
             for form in FORMS:
                 build(Path(folder) / form, form, count, per_file)
-            taken: dict[str, list[float]] = {form: [] for form in FORMS}
+            timings: dict[str, list[float]] = {form: [] for form in FORMS}
             for _ in range(args.rounds + 1):
                 answers = {}
                 for form in FORMS:
                     answers[form], seconds = decoded(Path(folder) / form)
-                    taken[form].append(seconds)
+                    timings[form].append(seconds)
                 for form in FORMS[1:]:
-                    taken.setdefault(f"{form}, pyarrow alone", []).append(bare(Path(folder) / form, form))
+                    timings.setdefault(f"{form}, pyarrow alone", []).append(bare(Path(folder) / form, form))
                 if len(answers["avro"]) != count or any(each != answers["avro"] for each in answers.values()):
                     raise SystemExit("the formats gave different entries")
         print(f"{shape}, {count:,} entries in {count // per_file:,} manifests")
-        taken = {form: seconds[1:] for form, seconds in taken.items()}  # the first round includes lazy imports
-        report(taken, count)
+        timings = {form: seconds[1:] for form, seconds in timings.items()}  # the first round includes lazy imports
+        report(timings, count)
         ratios.add(
             f"decode {count:,} entries, {per_file:,} a manifest",
             "ms",
-            {f"Snapscope, {form}": [second * 1000 for second in seconds] for form, seconds in taken.items()},
+            {f"Snapscope, {form}": [second * 1000 for second in seconds] for form, seconds in timings.items()},
         )
 
 
-def report(taken: Mapping[str, Sequence[float]], count: int) -> None:
-    for form, seconds in taken.items():
+def report(timings: Mapping[str, Sequence[float]], count: int) -> None:
+    for form, seconds in timings.items():
         spread = f"[{count / max(seconds):,.0f}..{count / min(seconds):,.0f}]"
-        ratios = [avro / own for avro, own in zip(taken["avro"], seconds, strict=True)]
+        ratios = [avro / own for avro, own in zip(timings["avro"], seconds, strict=True)]
         ratio = f"{statistics.median(ratios):.2f} [{min(ratios):.2f}..{max(ratios):.2f}]"
         speed = f"{count / statistics.median(seconds):>10,.0f} entries/s"
         print(f"  {form:22} {speed} {spread:>22}   {ratio} of Avro's speed")
@@ -96,15 +96,15 @@ def decoded(table: Path) -> tuple[pa.Table, float]:
 def bare(table: Path, form: str) -> float:
     """Return the seconds that pyarrow takes to open all manifests of a table and to read the same columns."""
     contents = [path.read_bytes() for path in (table / "manifest").iterdir()]
-    wanted = [".".join(map(str, column.path)) for column in ENTRY]
+    column_names = [".".join(map(str, column.path)) for column in ENTRY]
 
     def read(some: Sequence[bytes]) -> None:
         for content in some:
             if form == "orc":
-                orc.ORCFile(pa.BufferReader(content)).read(columns=wanted)
+                orc.ORCFile(pa.BufferReader(content)).read(columns=column_names)
             else:
                 opened = parquet.ParquetFile(pa.BufferReader(content), pre_buffer=False)
-                opened.read(columns=wanted, use_threads=False)
+                opened.read(columns=column_names, use_threads=False)
 
     started = time.perf_counter()
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:

@@ -116,12 +116,12 @@ def main() -> None:
         if not (warehouse / "default.db" / engine).is_dir():
             print(f"{engine:15} left out: {paimon_java.missing()}, and its rows show once Java Paimon compacted them")
             continue
-        taken: dict[str, list[float]] = {name: [] for name in rivals}
+        timings: dict[str, list[float]] = {name: [] for name in rivals}
         if judge is not None:
             by_java(judge, warehouse / "default.db" / engine)  # compiles it
         for _ in range(args.rounds):
             answer, seconds = ours(warehouse / "default.db" / engine)
-            taken["snapscope"].append(seconds)
+            timings["snapscope"].append(seconds)
             for name in rivals[1:]:
                 if name == "Java":
                     theirs, seconds = by_java(judge, warehouse / "default.db" / engine)
@@ -129,12 +129,12 @@ def main() -> None:
                     theirs, seconds = by_pypaimon(args.pypaimon, warehouse, engine)
                 else:
                     theirs, seconds, _ = by_connector(warehouse / "default.db" / engine)
-                taken[name].append(seconds)
+                timings[name].append(seconds)
                 if answer != theirs or not answer[0]:
                     raise SystemExit(f"{engine}: snapscope answers {answer}, {name} {theirs}")
-        ratios.add(f"{engine}: {args.rows:,} rows merged", "s", taken)
-        best = statistics.median(taken["snapscope"])
-        for name, each in taken.items():
+        ratios.add(f"{engine}: {args.rows:,} rows merged", "s", timings)
+        best = statistics.median(timings["snapscope"])
+        for name, each in timings.items():
             middle = statistics.median(each)
             spread = f"[{min(each):.2f}..{max(each):.2f}] s"
             print(
@@ -160,8 +160,8 @@ def by_connector(table: Path) -> tuple[list[int], float, str]:
     """Run the same call with Paimon's own Spark connector; also return its version."""
     started = time.perf_counter()
     answer = query(open_table(str(table)), STATEMENT, timeout_s=600, engine=connector.CONNECTOR)
-    taken = time.perf_counter() - started
-    return [column[0].as_py() for column in answer.table.columns], taken, answer.engine
+    timings = time.perf_counter() - started
+    return [column[0].as_py() for column in answer.table.columns], timings, answer.engine
 
 
 def by_pypaimon(python: str, warehouse: Path, engine: str) -> tuple[list[int], float]:

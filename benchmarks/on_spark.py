@@ -104,10 +104,12 @@ def _entries(chance: np.random.Generator, count: int, day: int) -> pa.Table:
     file = schema.field("_FILE").type
     values = [_repeated(one["_FILE"][each.name], each.type, count) for each in file]
     values[file.get_field_index("_FILE_NAME")] = pa.array(names.astype(str), pa.string())
-    made = {each.name: _repeated(one.get(each.name), each.type, count) for each in schema if each.name != "_FILE"}
-    made["_KIND"] = pa.array(np.zeros(count, dtype=np.int8))
+    table_columns = {
+        each.name: _repeated(one.get(each.name), each.type, count) for each in schema if each.name != "_FILE"
+    }
+    table_columns["_KIND"] = pa.array(np.zeros(count, dtype=np.int8))
     own = pa.StructArray.from_arrays(values, fields=list(file))
-    return pa.table({name: own if name == "_FILE" else made[name] for name in schema.names})
+    return pa.table({name: own if name == "_FILE" else table_columns[name] for name in schema.names})
 
 
 def _typed(one: dict[str, Any]) -> dict[str, Any]:

@@ -81,14 +81,14 @@ def main() -> None:
         page.goto(f"{address}&table=bench.large")
         page.wait_for_selector("[data-testid=stTopNavLink]", timeout=120_000)
         titles = args.pages.split(",")
-        taken: dict[str, list[Taken]] = {title: [] for title in titles}
+        timings: dict[str, list[PageTiming]] = {title: [] for title in titles}
         for _ in range(args.rounds + 1):
             for title in titles:
-                taken[title].append(meter.open(title))
+                timings[title].append(meter.open(title))
     print(f"{args.snapshots:,} snapshots, {args.files:,} files; ms from click to drawn; load {os.getloadavg()[0]:.1f}")
     titles_of = f"{'page':10} {'first':>8} {'median':>8}  {'least..most':>15} {'server':>8} {'browser':>8}"
     print(f"{titles_of} {'kB first':>9} {'kB':>6}")
-    for title, (first, *rest) in taken.items():
+    for title, (first, *rest) in timings.items():
         walls = [each.wall_ms for each in rest]
         server_ms, browser_ms, sent = (
             statistics.median(getattr(each, name) for each in rest) for name in ("server_ms", "browser_ms", "sent")
@@ -101,7 +101,7 @@ def main() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class PageTiming:
     """One opening of a page: time until drawn, CPU time of the server, busy time of the main thread, bytes to the
     browser."""
 
@@ -121,10 +121,12 @@ class Meter:
         self._devtools.send("Network.enable")
         self._devtools.on("Network.webSocketFrameReceived", self._received)
 
-    def open(self, title: str) -> Taken:
+    def open(self, title: str) -> PageTiming:
         before = self._sent, self._server_ms(), self._browser_ms()
         wall_ms = self._page.evaluate(DRAWN, title)
-        return Taken(wall_ms, self._server_ms() - before[1], self._browser_ms() - before[2], self._sent - before[0])
+        return PageTiming(
+            wall_ms, self._server_ms() - before[1], self._browser_ms() - before[2], self._sent - before[0]
+        )
 
     def _received(self, event: dict[str, Any]) -> None:
         self._sent += len(event["response"]["payloadData"]) * 3 // 4  # base64, like every binary frame

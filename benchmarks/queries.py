@@ -56,18 +56,21 @@ def main() -> None:
 
 def measure(spark: SparkSession, place: Path, name: str, rounds: int) -> None:
     for label, text in STATEMENTS.items():
-        ours, theirs = [], []
+        snapscope_s, parquet_s = [], []
         for _ in range(rounds + 1):
             seconds, answer = _timed(partial(_ours, place, text))
-            ours.append(seconds)
+            snapscope_s.append(seconds)
             seconds, expected = _timed(partial(_plain, spark, place, text))
-            theirs.append(seconds)
+            parquet_s.append(seconds)
             if label != "LIMIT 10":
                 assert answer.to_pylist() == expected.to_pylist(), (answer, expected)
             assert answer.num_rows == expected.num_rows
-        ratios.add(f"{label}: {name}", "s", {"Snapscope": ours[1:], "spark.read.parquet": theirs[1:]})
-        ratio = statistics.median(one / other for one, other in zip(ours[1:], theirs[1:], strict=True))
-        print(f"{name:18} {label:14} {_spread(ours[1:]):>22} {_spread(theirs[1:]):>22} {ratio:>5.2f}x", flush=True)
+        ratios.add(f"{label}: {name}", "s", {"Snapscope": snapscope_s[1:], "spark.read.parquet": parquet_s[1:]})
+        ratio = statistics.median(one / other for one, other in zip(snapscope_s[1:], parquet_s[1:], strict=True))
+        print(
+            f"{name:18} {label:14} {_spread(snapscope_s[1:]):>22} {_spread(parquet_s[1:]):>22} {ratio:>5.2f}x",
+            flush=True,
+        )
 
 
 def _ours(place: Path, text: str) -> Any:

@@ -31,7 +31,7 @@ from support import ratios
 SNAPSHOTS, TAGS = 2000, 40
 
 
-def history(files: int, together: int) -> History:
+def history(files: int, group_size: int) -> History:
     """Create files that are added uniformly over time and live for 200 snapshots on average. `together` of them are
     written by one commit and replaced by another; every fiftieth snapshot is tagged."""
     random = np.random.default_rng(7)
@@ -42,9 +42,9 @@ def history(files: int, together: int) -> History:
         if number % (SNAPSHOTS // TAGS) == 0:
             holders.append(Holder(HolderKind.TAG, MAIN, f"t{number}", snapshot, f"tag/tag-t{number}"))
     positions = len(holders)
-    groups = -(-files // together)
-    first = np.repeat(np.sort(random.integers(0, positions, groups)), together)[:files]
-    last = np.minimum(first + np.repeat(random.geometric(1 / 200, groups), together)[:files], positions - 1)
+    groups = -(-files // group_size)
+    first = np.repeat(np.sort(random.integers(0, positions, groups)), group_size)[:files]
+    last = np.minimum(first + np.repeat(random.geometric(1 / 200, groups), group_size)[:files], positions - 1)
     runs = Intervals(np.arange(files, dtype=np.int64), first, last, files, positions)
     sizes = random.integers(1_000, 1_000_000, files)
     objects = pa.table({"path": pa.nulls(files, pa.string()), "bytes": sizes, "ours": np.ones(files, dtype=np.bool_)})
@@ -65,53 +65,53 @@ def main() -> None:
     if args.table:
         started = time.perf_counter()
         table = open_table(args.table)
-        made = table.history()
+        table_history = table.history()
         print(f"{args.table}: history read in {time.perf_counter() - started:.1f} s")
-        snapshots = made.heads.main.snapshots
+        snapshots = table_history.heads.main.snapshots
         changes: dict[str, Change] = {
             "plan: keep a quarter": Expire(retain_max=len(snapshots) // 4, retain_min=1),
-            "plan: delete all tags": DeleteTags(tuple(tag.name for tag in made.heads.main.tags)),
+            "plan: delete all tags": DeleteTags(tuple(tag.name for tag in table_history.heads.main.tags)),
         }
         now_ms = time.time_ns() // 1_000_000
-        plans = {name: partial(table.preview, change, now_ms, made) for name, change in changes.items()}
-        measure(made, args.rounds, "as it is", plans)
+        plans = {name: partial(table.preview, change, now_ms, table_history) for name, change in changes.items()}
+        measure(table_history, args.rounds, "as it is", plans)
         return
     for together in sorted({args.together, 1}, reverse=True):
         measure(history(args.files, together), args.rounds, f"{together} at once", {})
 
 
-def measure(made: History, rounds: int, how: str, plans: Mapping[str, Callable[[], object]]) -> None:
-    files = len(made.files)
+def measure(history: History, rounds: int, how: str, plans: Mapping[str, Callable[[], object]]) -> None:
+    files = len(history.files)
     started = time.perf_counter()
-    shapes = made.shapes
+    shapes = history.shapes
     once_ms = (time.perf_counter() - started) * 1000
     print(f"{files:,} files, {how}: {len(shapes.count):,} shapes, found in {once_ms:.0f} ms")
-    kept = made.existing
+    kept = history.existing
     newest = kept.copy()
-    newest[: len(kept) // 2] = [holder.kind is HolderKind.TAG for holder in made.holders[: len(kept) // 2]]
+    newest[: len(kept) // 2] = [holder.kind is HolderKind.TAG for holder in history.holders[: len(kept) // 2]]
     middle = len(kept) // 2
     questions: dict[str, Callable[[], object]] = {
-        "numpy, one pass": lambda: made.held.first + made.held.last,
-        "files at a point": lambda: made.live.at(middle),
-        "reclaimed by an expiry": lambda: freed(made.held, kept, newest),
-        "who holds a file": lambda: made.held.positions_of(files // 2),
-        "exclusive, all tags": lambda: exclusive(made, kept),
-        "retention, every N": lambda: retention_curve(made),
-        "bytes by holders": lambda: by_holders(made),
-        "best tags to drop": lambda: best_drops(made, newest),
+        "numpy, one pass": lambda: history.held.first + history.held.last,
+        "files at a point": lambda: history.live.at(middle),
+        "reclaimed by an expiry": lambda: freed(history.held, kept, newest),
+        "who holds a file": lambda: history.held.positions_of(files // 2),
+        "exclusive, all tags": lambda: exclusive(history, kept),
+        "retention, every N": lambda: retention_curve(history),
+        "bytes by holders": lambda: by_holders(history),
+        "best tags to drop": lambda: best_drops(history, newest),
         **plans,
     }
-    taken: dict[str, list[float]] = {name: [] for name in questions}
+    timings: dict[str, list[float]] = {name: [] for name in questions}
     for _ in range(rounds):
         for name, ask in questions.items():
             started = time.perf_counter()
             ask()
-            taken[name].append((time.perf_counter() - started) * 1000)
-    base = statistics.median(taken["numpy, one pass"])
+            timings[name].append((time.perf_counter() - started) * 1000)
+    base = statistics.median(timings["numpy, one pass"])
     for name in list(questions)[1:]:
-        both = {"Snapscope": taken[name], "numpy, one pass": taken["numpy, one pass"]}
+        both = {"Snapscope": timings[name], "numpy, one pass": timings["numpy, one pass"]}
         ratios.add(f"{name}: {files:,} files, {how}", "ms", both)
-    for name, times in taken.items():
+    for name, times in timings.items():
         middle_ms = statistics.median(times)
         print(f"{name:22} {min(times):8.1f} {middle_ms:8.1f} {max(times):8.1f} ms  {middle_ms / base:7.1f} x one pass")
 

@@ -94,7 +94,7 @@ def run(step: str, table: Path) -> None:
 
 
 def measure(kind: str, table: Path, rounds: int, cache: Path) -> None:
-    taken: dict[str, dict[str, list[float]]] = {step: {} for step in STEPS}
+    timings: dict[str, dict[str, list[float]]] = {step: {} for step in STEPS}
     for _ in range(rounds):
         shutil.rmtree(cache, ignore_errors=True)
         in_a_process(__file__, "unchanged", table, cache)  # reads everything, and keeps it
@@ -109,18 +109,18 @@ def measure(kind: str, table: Path, rounds: int, cache: Path) -> None:
         for step, each in found.items():
             each["bytes_each"] = each["peak"] / found["unchanged"]["live"]
             for key in ("seconds", "cpu", "references", "plan", "bytes_each"):
-                taken[step].setdefault(key, []).append(each.get(key, 0.0))
-    ours = taken["one commit"]["seconds"]
-    for step, each in taken.items():
-        ratio = statistics.median(other / own for other, own in zip(each["seconds"], ours, strict=True))
+                timings[step].setdefault(key, []).append(each.get(key, 0.0))
+    one_commit = timings["one commit"]["seconds"]
+    for step, each in timings.items():
+        ratio = statistics.median(other / own for other, own in zip(each["seconds"], one_commit, strict=True))
         spread = f"{min(each['seconds']):.3f}..{max(each['seconds']):.3f}"
         middle = {key: statistics.median(values) for key, values in each.items()}
         print(HEAD.format(
             kind, step, f"{middle['seconds']:.3f}", spread, f"{middle['cpu']:.2f}", f"{middle['references']:.2f}",
             f"{middle['plan']:.2f}", f"{ratio:.3f}", f"{middle['bytes_each']:.0f}",
         ))  # fmt: skip
-    seconds = {step: each["seconds"] for step, each in taken.items() if step != "one commit"}
-    ratios.add(f"{kind}: reopened after one commit", "s", {"Snapscope": ours, **seconds})
+    seconds = {step: each["seconds"] for step, each in timings.items() if step != "one commit"}
+    ratios.add(f"{kind}: reopened after one commit", "s", {"Snapscope": one_commit, **seconds})
 
 
 def main() -> None:

@@ -48,10 +48,10 @@ def page(demo: Path) -> float:
             address = next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
             window.goto(address)
             window.locator(".snap-tiles, [data-testid=stProgress]").first.wait_for(timeout=300_000)
-            took = time.perf_counter() - started
+            timings = time.perf_counter() - started
             server.terminate()
         browser.close()
-    return took
+    return timings
 
 
 def main() -> None:
@@ -74,17 +74,17 @@ def main() -> None:
             "snapscope completion bash": ("-c", RUN, "completion", "bash"),
             "snapscope tags, 4 snapshots and a tag": ("-c", RUN, "tags", table),
         }
-        took: dict[str, list[float]] = {name: [] for name in programs}
+        timings: dict[str, list[float]] = {name: [] for name in programs}
         for _ in range(rounds + 1):  # the first round warms up the file cache
             for name, words in programs.items():
-                took[name].append(seconds(*words))
-    least = statistics.median(took["python -c pass"][1:])
+                timings[name].append(seconds(*words))
+    least = statistics.median(timings["python -c pass"][1:])
     print(f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}, {rounds} rounds")
-    for name, each in took.items():
+    for name, each in timings.items():
         middle = statistics.median(each[1:])
         print(f"{name:<40} {middle:7.3f} s  ({min(each[1:]):.3f} to {max(each[1:]):.3f})  {middle / least:5.1f} times")
         if name.startswith("snapscope"):
-            both = {"Snapscope": each[1:], "python -c pass": took["python -c pass"][1:]}
+            both = {"Snapscope": each[1:], "python -c pass": timings["python -c pass"][1:]}
             ratios.add(name, "CPU s", both)
     if args.page is not None:
         with tempfile.TemporaryDirectory() as folder:

@@ -49,7 +49,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="snapscope-upserts-") as folder:
         place = Path(folder) / "default.db"
         sources = [origin(spark, str(place / f"origin{number}"), number, args.rows // LOADS) for number in range(LOADS)]
-        taken: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        timings: dict[tuple[str, str], list[tuple[float, float]]] = {}
         judge = paimon_java.PaimonJudge().__enter__() if rivals else None
         print(f"{os.cpu_count()} cores, {args.rows:,} rows, Paimon {judge.version if judge else 'left out: not here'}")
         for number in range(args.rounds + 1):  # the first round is a warm-up
@@ -66,19 +66,19 @@ def main() -> None:
                     run()
                     if number:
                         seconds = time.perf_counter() - started
-                        taken.setdefault((step, name), []).append((seconds, processors() - busy))
-                        print(f"round {number}: {step} {name} {seconds:.2f} s, {taken[step, name][-1][1]:.2f} s busy")
+                        timings.setdefault((step, name), []).append((seconds, processors() - busy))
+                        print(f"round {number}: {step} {name} {seconds:.2f} s, {timings[step, name][-1][1]:.2f} s busy")
             if judge is not None:
                 tables = [str(place / f"{name}{number}") for name in ("snapscope", "paimon")]
                 layouts = [sorted((f["bucket"], f["level"], f["rows"]) for f in judge.files(each)) for each in tables]
                 if layouts[0] != layouts[1] or judge.count(tables[0]) != judge.count(tables[1]):
                     raise SystemExit(f"the tables differ: {layouts}")
-        for step in dict.fromkeys(step for step, _ in taken):
+        for step in dict.fromkeys(step for step, _ in timings):
             for number, unit in enumerate(("s", "CPU s")):
-                own = {name: [each[number] for each in rounds] for (of, name), rounds in taken.items() if of == step}
+                own = {name: [each[number] for each in rounds] for (of, name), rounds in timings.items() if of == step}
                 ratios.add(f"{step}: {args.rows:,} rows with keys", unit, own)
-        for (step, name), each in taken.items():
-            (wall, busy), (our_wall, our_busy) = map(medians, (each, taken[step, "snapscope"]))
+        for (step, name), each in timings.items():
+            (wall, busy), (our_wall, our_busy) = map(medians, (each, timings[step, "snapscope"]))
             both = f"{wall / our_wall:5.2f} x ours {busy / our_busy:5.2f} x ours"
             print(f"{step:8} {name:10} {wall:7.2f} s {busy:7.2f} s busy  {both}  {args.rows / wall:>12,.0f} rows/s")
         if judge is not None:
@@ -86,8 +86,8 @@ def main() -> None:
     session.stop()
 
 
-def medians(taken: list[tuple[float, float]]) -> tuple[float, float]:
-    return statistics.median(wall for wall, _ in taken), statistics.median(busy for _, busy in taken)
+def medians(timings: list[tuple[float, float]]) -> tuple[float, float]:
+    return statistics.median(wall for wall, _ in timings), statistics.median(busy for _, busy in timings)
 
 
 def processors() -> float:
@@ -129,13 +129,13 @@ def theirs(judge: paimon_java.PaimonJudge, table: str, sources: list[str]) -> St
 def origin(spark: SparkSession, table: str, number: int, count: int) -> str:
     """Write an append table with the rows of one load in one file."""
     write.create_table(table, [(name, of.removesuffix(" NOT NULL")) for name, of in COLUMNS], time_ms=1)
-    made = spark.range(0, count, 1, 1).selectExpr(
+    load = spark.range(0, count, 1, 1).selectExpr(
         f"pmod(xxhash64(id, {number}), {count * LOADS * 2 // 3}) id",
         f"xxhash64(id, {number}, 1) a",
         f"cast(if(id % 3 = 0, null, pmod(xxhash64(id, {number}, 2), 1000000)) as int) b",
         f"if(id % 4 = 0, null, concat('text ', pmod(xxhash64(id, {number}, 3), 1000))) s",
     )
-    write.append(table, made, write.stamp(1))
+    write.append(table, load, write.stamp(1))
     return table
 
 

@@ -81,8 +81,8 @@ def main() -> None:
         each_ms, share = 1000 * (cpu_s(server) - busy) / pages, (cpu_s(server) - busy) / (time.monotonic() - began)
     print(f"{args.users} users, {args.think:g} s of reading, {args.minutes:g} minutes; load {os.getloadavg()[0]:.1f}")
     print(f"{'':12} {'pages':>7} {'median':>9} {'95 %':>9} {'maximum':>9}")
-    for name, taken in (("one user", alone), (f"{args.users} users", all_of)):
-        seconds = sorted(second for user in taken for second in user)
+    for name, timings in (("one user", alone), (f"{args.users} users", all_of)):
+        seconds = sorted(second for user in timings for second in user)
         print(f"{name:12} {len(seconds):>7,} " + " ".join(f"{1000 * of:>6,.0f} ms" for of in shown(seconds)))
     ratio = shown(sorted(second for user in all_of for second in user))[1] / shown(sorted(alone[0]))[1]
     medians = sorted(map(statistics.median, all_of))
@@ -99,13 +99,13 @@ def mark(user: int) -> str:
 def together(address: str, users: int, seconds: float, think_s: float) -> list[list[float]]:
     """Return the seconds of every page, for each user. Raises AssertionError if anybody got a wrong answer."""
     end = time.monotonic() + seconds
-    taken: list[list[float]] = [[] for _ in range(users)]
+    timings: list[list[float]] = [[] for _ in range(users)]
     failed: list[BaseException] = []
 
     def use(number: int) -> None:
         try:
             while time.monotonic() < end and not failed:
-                stay(address, number, users, end, think_s, taken[number])
+                stay(address, number, users, end, think_s, timings[number])
         except BaseException as error:  # noqa: BLE001 - it is raised again below
             failed.append(error)
 
@@ -116,12 +116,12 @@ def together(address: str, users: int, seconds: float, think_s: float) -> list[l
         thread.join()
     if failed:
         raise failed[0]
-    return taken
+    return timings
 
 
-def stay(address: str, number: int, users: int, end: float, think_s: float, taken: list[float]) -> None:
+def stay(address: str, number: int, users: int, end: float, think_s: float, timings: list[float]) -> None:
     """One session of a user."""
-    chance = random.Random(f"{number} {len(taken)}")
+    chance = random.Random(f"{number} {len(timings)}")
     with session(address) as user:
         for turn in range(STAY):
             time.sleep(min(chance.expovariate(1 / think_s), max(0, end - time.monotonic())))
@@ -129,7 +129,7 @@ def stay(address: str, number: int, users: int, end: float, think_s: float, take
                 return
             page, table = chance.choice(PAGES), LARGE if turn % 2 else f"bench.own{number}"
             drawn = user.open(page, table=table)
-            taken.append(drawn.seconds)
+            timings.append(drawn.seconds)
             wanted = {number} if page in SHOW_TAGS and table != LARGE else set()
             seen = {other for other in range(users) if drawn.shows(mark(other))}
             assert wanted <= seen <= {number}, f"user {number}: tags of {sorted(seen)} on {page} of {table}"

@@ -159,8 +159,8 @@ def iceberg_table(table: Path, files: int, snapshots: int, tags: int) -> None:
             once = [written([entry.deleted(own, number - BEHIND) for entry in entries], own, number)]
         small[number] = added, written(added, own, number)
         if len(small) >= AT_ONCE["iceberg"]:
-            together = [entry.existing(at) for at, (entries, _) in small.items() for entry in entries]
-            merged.append(written(together, own, number))
+            merged_entries = [entry.existing(at) for at, (entries, _) in small.items() for entry in entries]
+            merged.append(written(merged_entries, own, number))
             small = {}
         listed = table / "metadata" / f"snap-{own}-1-{uuid.uuid4()}.avro"
         rows = [*merged, *(row for _, row in small.values()), *once]

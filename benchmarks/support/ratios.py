@@ -22,11 +22,11 @@ PACKAGES = ("pyarrow", "numpy", "datafusion", "pyiceberg", "pyspark")
 LINE = "{:52} {:18} {:>12} {:>18} {:>6}"
 
 
-def add(question: str, unit: str, taken: Mapping[str, Sequence[float]]) -> None:
+def add(question: str, unit: str, timings: Mapping[str, Sequence[float]]) -> None:
     """Add the rounds of a question for the table. The first candidate is Snapscope; round i ran all of them in turn."""
     if path := os.environ.get(FILE):
         with open(path, "a", encoding="utf-8") as file:
-            file.write(json.dumps({"question": question, "unit": unit, "taken": {**taken}}) + "\n")
+            file.write(json.dumps({"question": question, "unit": unit, "taken": {**timings}}) + "\n")
 
 
 def started() -> str:
@@ -44,10 +44,10 @@ def table(start: str, rows: Sequence[Mapping[str, object]]) -> list[str]:
         LINE.format("question", "candidate", "median", "spread", "ratio"),
     ]
     for row in rows:
-        taken: Mapping[str, Sequence[float]] = row["taken"]  # type: ignore[assignment]  # as `add` wrote it
-        ours = next(iter(taken.values()))
-        for name, each in taken.items():
-            ratio = statistics.median(own / base for own, base in zip(each, ours, strict=True))
+        timings: Mapping[str, Sequence[float]] = row["taken"]  # type: ignore[assignment]  # as `add` wrote it
+        base_timings = next(iter(timings.values()))
+        for name, each in timings.items():
+            ratio = statistics.median(own / base for own, base in zip(each, base_timings, strict=True))
             middle = f"{_shown(statistics.median(each))} {row['unit']}"
             spread = f"{_shown(min(each))} to {_shown(max(each))}"
             lines.append(LINE.format(str(row["question"]), name, middle, spread, f"{ratio:.2f}"))
