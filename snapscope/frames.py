@@ -151,10 +151,10 @@ def files(history: History, point: AsOf) -> pa.Table:
 def shaped(found: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
     """Convert a core table to the documented columns; columns that it lacks become null."""
     found = found.rename_columns([RENAMED.get(name, name) for name in found.column_names])
-    made = [
+    arrays = [
         found[name].cast(of) if name in found.column_names else pa.nulls(len(found), of) for name, of in columns.items()
     ]
-    return pa.table(made, pa.schema(list(columns.items())))
+    return pa.table(arrays, pa.schema(list(columns.items())))
 
 
 COLUMNS = {"column": TEXT, "id": TEXT, "type": TEXT, "is_partition_key": FLAG, "is_primary_key": FLAG,

@@ -35,9 +35,9 @@ class Timeline:
         """
         import plotly.graph_objects as go
 
-        made = timeline(self._axis, self._palette, "UTC")
+        figure = timeline(self._axis, self._palette, "UTC")
         paper = {"paper_bgcolor": self._palette.paper, "plot_bgcolor": self._palette.paper}
-        return go.Figure(data=made["data"], layout={**made["layout"], **paper})
+        return go.Figure(data=figure["data"], layout={**figure["layout"], **paper})
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """Use plotly's configured renderer; without one, Jupyter falls back to `_repr_html_`."""
