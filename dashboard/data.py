@@ -174,17 +174,17 @@ def find(listing: Warehouse, title: str) -> TableRef:
     raise NotFound(words.moved(title), path=listing.location, remedy=words.MOVED_NEXT)
 
 
-def fingerprint(seen: Heads) -> str:
+def fingerprint(heads: Heads) -> str:
     """Compute SHA-256 over the location and the content of all references, once for each reading of them."""
-    kept = _fingerprints.get(id(seen))
-    if kept is None or kept[0] is not seen:  # while it is kept, no other object has its id
-        kept = _fingerprints.put(id(seen), (seen, _digest(seen)))
+    kept = _fingerprints.get(id(heads))
+    if kept is None or kept[0] is not heads:  # while it is kept, no other object has its id
+        kept = _fingerprints.put(id(heads), (heads, _digest(heads)))
     return kept[1]
 
 
-def _digest(seen: Heads) -> str:
-    digest = hashlib.sha256(seen.location.encode())
-    for path, content in sorted(seen.references.items()):
+def _digest(heads: Heads) -> str:
+    digest = hashlib.sha256(heads.location.encode())
+    for path, content in sorted(heads.references.items()):
         digest.update(f"\0{path}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
@@ -224,18 +224,18 @@ _days: Shelf[Mapping[str, int]] = Shelf(KEPT_ANSWERS)
 _tag_rows: Shelf[pd.DataFrame] = Shelf(KEPT_ANSWERS)
 
 
-def kept_history(seen: Heads) -> History | None:
+def kept_history(heads: Heads) -> History | None:
     """Return the cached history of exactly these references, if any."""
-    return _histories.get(fingerprint(seen))
+    return _histories.get(fingerprint(heads))
 
 
-def history(seen: Heads, progress: Progress | None = None) -> History:
+def history(heads: Heads, progress: Progress | None = None) -> History:
     """Return the history of exactly these references, reading it if needed."""
-    key = fingerprint(seen)
-    found = _histories.of(key, lambda: history_reads.read(key, table(seen.location), seen, progress))
-    earlier = _recent.get(seen.location) or ()
+    key = fingerprint(heads)
+    found = _histories.of(key, lambda: history_reads.read(key, table(heads.location), heads, progress))
+    earlier = _recent.get(heads.location) or ()
     if key not in earlier:
-        recent = _recent.put(seen.location, (*earlier, key)[-KEPT_OF_ONE_TABLE:])
+        recent = _recent.put(heads.location, (*earlier, key)[-KEPT_OF_ONE_TABLE:])
         for old in set(earlier).difference(recent):
             _histories.drop(old)
     return found
@@ -246,17 +246,17 @@ def has_moved_on(read: History) -> bool:
     return bool(read.incomplete) and table(read.heads.location).newer(read) is not None
 
 
-def kept_facts(seen: Heads, now_ms: int) -> TableFacts | None:
+def kept_facts(heads: Heads, now_ms: int) -> TableFacts | None:
     """Return the cached Home row for exactly these references, this language and about this time, if any."""
-    found = _facts.get((fingerprint(seen), language.chosen()))
+    found = _facts.get((fingerprint(heads), language.chosen()))
     return found if found and found.judged_ms is not None and abs(now_ms - found.judged_ms) <= JUDGED_MS else None
 
 
-def facts(seen: Heads, now_ms: int, progress: Progress | None = None) -> TableFacts:
+def facts(heads: Heads, now_ms: int, progress: Progress | None = None) -> TableFacts:
     """Return the Home row of a table, reading its manifests if needed."""
-    kept = kept_facts(seen, now_ms)
+    kept = kept_facts(heads, now_ms)
     return kept or _facts.put(
-        (fingerprint(seen), language.chosen()), table_facts(seen, history(seen, progress), now_ms)
+        (fingerprint(heads), language.chosen()), table_facts(heads, history(heads, progress), now_ms)
     )
 
 
@@ -277,10 +277,10 @@ def plan(known: History, change: Change, now_ms: int) -> Plan:
     return _plans.of(key, lambda: table(known.heads.location).preview(change, now_ms, known))
 
 
-def decisions(shown: Plan, seen: Heads, zone: str) -> pd.DataFrame:
+def decisions(plan: Plan, heads: Heads, zone: str) -> pd.DataFrame:
     """Return the rows of a plan's decisions; not to be changed."""
-    key = (shown.fingerprint, shown.now_ms, zone, language.chosen())
-    return _decisions.of(key, lambda: rows.verdicts(shown, seen, zone))
+    key = (plan.fingerprint, plan.now_ms, zone, language.chosen())
+    return _decisions.of(key, lambda: rows.verdicts(plan, heads, zone))
 
 
 def shades(
@@ -291,40 +291,40 @@ def shades(
     return _shades.of(key, lambda: file_map.values(known, files, level, folder, by, now_ms))
 
 
-def offered(seen: Heads, zone: str, now_ms: int, line: Line | None = None) -> Mapping[str, str]:
+def offered(heads: Heads, zone: str, now_ms: int, line: Line | None = None) -> Mapping[str, str]:
     """Return the versions to choose from with their labels, cached."""
-    key = (fingerprint(seen), zone, now_ms, line and line.branch, language.chosen())
-    return _offered.of(key, lambda: version_picker.offered(seen, zone, now_ms, line))
+    key = (fingerprint(heads), zone, now_ms, line and line.branch, language.chosen())
+    return _offered.of(key, lambda: version_picker.offered(heads, zone, now_ms, line))
 
 
-def days(seen: Heads, zone: str, line: Line | None = None) -> Mapping[str, int]:
+def days(heads: Heads, zone: str, line: Line | None = None) -> Mapping[str, int]:
     """Return the number of commits of each day that has any, cached."""
-    return _days.of((fingerprint(seen), zone, line and line.branch), lambda: commit_days.days(seen, zone, line))
+    return _days.of((fingerprint(heads), zone, line and line.branch), lambda: commit_days.days(heads, zone, line))
 
 
-def axis(seen: Heads) -> Axis:
+def axis(heads: Heads) -> Axis:
     """Return the timeline's layout of all snapshots and refs, cached."""
-    return _axes.of(fingerprint(seen), lambda: time_axis.axis(seen))
+    return _axes.of(fingerprint(heads), lambda: time_axis.axis(heads))
 
 
-def trend(seen: Heads, known: History | None) -> Trend:
+def trend(heads: Heads, known: History | None) -> Trend:
     """Return how main grows, with files and bytes if the history is known; cached."""
-    key = (fingerprint(seen), None if known is None else tuple(known.incomplete))
-    return _trends.of(key, lambda: rows.trend(seen, known))
+    key = (fingerprint(heads), None if known is None else tuple(known.incomplete))
+    return _trends.of(key, lambda: rows.trend(heads, known))
 
 
-def figure(seen: Heads, known: History | None, look: Hashable, draw: Callable[[], T]) -> T:
+def figure(heads: Heads, known: History | None, look: Hashable, draw: Callable[[], T]) -> T:
     """Return a chart of these references, cached by whatever else it depends on; not to be changed."""
     read = None if known is None else tuple(known.incomplete)
-    found: T = _figures.of((fingerprint(seen), read, language.chosen(), look), draw)
+    found: T = _figures.of((fingerprint(heads), read, language.chosen(), look), draw)
     return found
 
 
-def tag_rows(line: Line, known: History | None, seen: Heads, zone: str, now_ms: int) -> pd.DataFrame:
+def tag_rows(line: Line, known: History | None, heads: Heads, zone: str, now_ms: int) -> pd.DataFrame:
     """Return the rows of a branch's tags, with their costs if the history is known; not to be changed."""
     read = None if known is None else tuple(known.incomplete)
-    key = (fingerprint(seen), line.branch, read, zone, now_ms, language.chosen())
-    return _tag_rows.of(key, lambda: rows.tags(line, known, ends(seen, now_ms), zone, now_ms))
+    key = (fingerprint(heads), line.branch, read, zone, now_ms, language.chosen())
+    return _tag_rows.of(key, lambda: rows.tags(line, known, ends(heads, now_ms), zone, now_ms))
 
 
 def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:
@@ -333,10 +333,10 @@ def forecast(known: History, now_ms: int, branch: str) -> Forecast | None:
     return _forecasts.of(key, lambda: table(known.heads.location).next_commit(known, now_ms, branch))
 
 
-def ends(seen: Heads, now_ms: int) -> Mapping[str, Expiry]:
+def ends(heads: Heads, now_ms: int) -> Mapping[str, Expiry]:
     """Return when each snapshot and tag expires automatically. Raises `SnapscopeError` if the table options are
     invalid."""
-    return _ends.of((fingerprint(seen), now_ms), lambda: expiries(seen, now_ms))
+    return _ends.of((fingerprint(heads), now_ms), lambda: expiries(heads, now_ms))
 
 
 def native(known: History, shown: Plan) -> tuple[Reason, ...]:

@@ -131,8 +131,8 @@ class Guard:
         return await _answer(send, 200, [kind, (b"set-cookie", cookie)], refusal_page.onward(to).encode())
 
     async def _refuse(self, scope: Scope, send: Send, why: str) -> None:
-        wanted = b",".join(_all(scope["headers"], b"accept-language")).decode("latin-1").split(",")
-        language.choose(language.best(each.partition(";")[0] for each in wanted))
+        languages = b",".join(_all(scope["headers"], b"accept-language")).decode("latin-1").split(",")
+        language.choose(language.best(each.partition(";")[0] for each in languages))
         hosts = [each.decode("latin-1") for each in _all(scope["headers"], b"host")]
         page = refusal_page.page(why, hosts[0] if len(hosts) == 1 else "", next(iter(self.origins)).decode())
         kind = [(b"content-type", b"text/html; charset=utf-8")]

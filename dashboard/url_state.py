@@ -245,13 +245,13 @@ def _forget_table(values: dict[str, str]) -> None:
 
 
 def _address(page: str, values: Mapping[str, str | None]) -> dict[str, str]:
-    wanted = {name: values[_named(name)] for name in (*EVERYWHERE, *OF_PAGE[page]) if values.get(_named(name))}
-    if wanted.get("warehouse") in served()[:1]:
-        wanted.pop("warehouse", None)
-    return {name: str(value) for name, value in wanted.items()}
+    parameters = {name: values[_named(name)] for name in (*EVERYWHERE, *OF_PAGE[page]) if values.get(_named(name))}
+    if parameters.get("warehouse") in served()[:1]:
+        parameters.pop("warehouse", None)
+    return {name: str(value) for name, value in parameters.items()}
 
 
 def _write_address(page: str, values: Mapping[str, str | None]) -> None:
-    wanted = _address(page, values)
-    if st.query_params.to_dict() != wanted:
-        st.query_params.from_dict(wanted)
+    parameters = _address(page, values)
+    if st.query_params.to_dict() != parameters:
+        st.query_params.from_dict(parameters)

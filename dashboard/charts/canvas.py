@@ -80,18 +80,18 @@ class Canvas:
         self,
         times_ms: Sequence[int],
         heights: Sequence[float],
-        carried: Sequence[str],
+        payloads: Sequence[str],
         hovers: Sequence[str],
         *,
         row: int = 1,
         hover: str = HOVER,
         **look: Any,
     ) -> None:
-        """Add marks at the given times and heights; clicking a mark reports its entry of `carried`. A click does not
+        """Add marks at the given times and heights; clicking a mark reports its entry of `payloads`. A click does not
         fade the other marks unless `look` sets an unselected style."""
         font = {"textfont": {"color": look["textfont"]["color"]}} if "textfont" in look else {}
         look.setdefault("unselected", {"marker": {"opacity": 1.0}, **font})
-        custom_data = [[each, unturned(hover)] for each, hover in zip(carried, hovers, strict=True)]
+        custom_data = [[each, unturned(hover)] for each, hover in zip(payloads, hovers, strict=True)]
         self.add(
             row=row, x=self.at(times_ms), y=list(heights), customdata=custom_data, hovertemplate=hover, **look
         )  # fmt: skip

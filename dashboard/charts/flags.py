@@ -44,7 +44,7 @@ def _labelled(
     canvas: Canvas,
     span_ms: tuple[int, int],
     named: Sequence[tuple[str, int, int]],
-    carried: Sequence[str],
+    payloads: Sequence[str],
     hovers: Sequence[str],
     symbol: str,
     hue: str,
@@ -58,7 +58,7 @@ def _labelled(
     canvas.marks(
         [time_ms for _, time_ms, _ in named],
         heights,
-        carried,
+        payloads,
         hovers,
         mode="markers+text",
         text=[text for text, _ in placed],
@@ -97,7 +97,7 @@ def labels(named: Sequence[tuple[str, float, int]], span_ms: tuple[int, int]) ->
     only."""
     pixels = CHART_PX / max(span_ms[1] - span_ms[0], 1)
     found = [("", "right")] * len(named)
-    taken: dict[int, float] = {}  # how far marks and labels extend on each lane
+    occupied: dict[int, float] = {}  # how far marks and labels extend on each lane
     order = sorted(range(len(named)), key=lambda place: (named[place][1], named[place][0]))
     for place in order:
         name, time_ms, lane = named[place]
@@ -106,11 +106,11 @@ def labels(named: Sequence[tuple[str, float, int]], span_ms: tuple[int, int]) ->
         at = (time_ms - span_ms[0]) * pixels
         following = min((each[1] for each in named if each[2] == lane and each[1] > time_ms), default=None)
         ends = CHART_PX if following is None else (following - span_ms[0]) * pixels
-        reach = taken.get(lane, -MARK_PX)
-        taken[lane] = max(reach, at + MARK_PX / 2)
+        reach = occupied.get(lane, -MARK_PX)
+        occupied[lane] = max(reach, at + MARK_PX / 2)
         if at >= reach and at + wide <= ends:
             found[place] = words.plain(name), "right"
-            taken[lane] = at + wide + 2
+            occupied[lane] = at + wide + 2
         elif following is None and at - wide >= reach:
             found[place] = words.plain(name), "left"
     return found

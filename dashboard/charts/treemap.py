@@ -40,7 +40,7 @@ def figure(level: pa.Table, palette: Palette, chosen: str | None = None, shades:
         rows.append({"name": words.others(len(rest)), "folder": "", "is_file": False, "is_rest": True, **sums})
     boxes = squarified([max(row["bytes"], 1) for row in sorted(rows, key=_order)], WIDTH, HEIGHT)
     rows.sort(key=_order)
-    carried = ["" if "is_rest" in row else (FILE if row["is_file"] else FOLDER) + row["folder"] for row in rows]
+    targets = ["" if "is_rest" in row else (FILE if row["is_file"] else FOLDER) + row["folder"] for row in rows]
     named = [(_name(row), box) for row, box in zip(rows, boxes, strict=True) if "is_rest" not in row]
     start = _shared([name for name, _ in named]) if any(len(name) > _fits(box.width) for name, box in named) else ""
     edges = [palette.ink if row["is_file"] and row["folder"] == chosen else palette.paper for row in rows]
@@ -55,7 +55,7 @@ def figure(level: pa.Table, palette: Palette, chosen: str | None = None, shades:
         "insidetextanchor": "middle",
         "textangle": 0,
         "constraintext": "inside",
-        "customdata": [[to, words.box_hover(row)] for to, row in zip(carried, rows, strict=True)],
+        "customdata": [[to, words.box_hover(row)] for to, row in zip(targets, rows, strict=True)],
         "hovertemplate": HOVER,
         "textfont": {"color": palette.ink, "size": 12},
         "marker": {

@@ -115,9 +115,9 @@ def _warehouse_box(place: UrlState) -> None:
         remembered = [warehouse for warehouse, _ in visits.recent()]
     except SnapscopeError:
         remembered = []  # the tree below shows the error
-    given = loading.given_names()
-    options = list(dict.fromkeys([*url_state.known(), *given, *remembered]))
-    names = dict(zip(options, places.names(options, given), strict=True))
+    named_places = loading.given_names()
+    options = list(dict.fromkeys([*url_state.known(), *named_places, *remembered]))
+    names = dict(zip(options, places.names(options, named_places), strict=True))
     st.session_state["frame.warehouse"] = place.warehouse
     st.selectbox(
         words.WAREHOUSE,
@@ -133,8 +133,8 @@ def _warehouse_box(place: UrlState) -> None:
 
 
 def _open_warehouse() -> None:
-    typed, given = st.session_state["frame.warehouse"], loading.given_names()
-    url_state.put(warehouse=next((place for place, name in given.items() if name == typed), typed))
+    typed, named_places = st.session_state["frame.warehouse"], loading.given_names()
+    url_state.put(warehouse=next((place for place, name in named_places.items() if name == typed), typed))
     st.session_state[_ENTERED] = True
 
 

@@ -68,16 +68,16 @@ def brief(frame: pd.DataFrame) -> pd.DataFrame:
     def shown(value: object) -> object:
         return safe_text.unturned(safe_text.shortened(value, most)) if isinstance(value, str) else value
 
-    made = frame
+    safe_frame = frame
     for place, of in enumerate(frame.dtypes):
         if not is_object_dtype(of):
             continue
         column = frame.iloc[:, place].tolist()
         texts = [shown(each) for each in column]
         if any(text is not each for text, each in zip(texts, column, strict=True)):
-            made = made.copy(deep=False) if made is frame else made
-            made.isetitem(place, pd.Series(texts, frame.index, dtype=object).array)
-    return made
+            safe_frame = safe_frame.copy(deep=False) if safe_frame is frame else safe_frame
+            safe_frame.isetitem(place, pd.Series(texts, frame.index, dtype=object).array)
+    return safe_frame
 
 
 def _is_text(of: pa.DataType) -> bool:

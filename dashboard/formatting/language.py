@@ -61,10 +61,10 @@ def languages() -> Mapping[str, str]:
     return {name: _own_name(name) for name in (ENGLISH, *sorted(_files()))}
 
 
-def best(wanted: Iterable[str]) -> str:
+def best(requested: Iterable[str]) -> str:
     """Return the first supported language among those a browser accepts (`zh-Hans-CN`), else English."""
     there = {name.lower(): name for name in languages()}
-    for each in wanted:
+    for each in requested:
         whole = each.strip().lower().replace("-", "_")
         if found := there.get(whole) or there.get(whole.partition("_")[0]):
             return found
@@ -95,9 +95,9 @@ class Word(str):
 
 def N_(text: str, context: str = "") -> str:  # gettext's name
     """Mark a text for the catalogues. It stays English here; `_` and `words.NAME` translate it."""
-    made = Word(text)
-    made.context = context
-    return made
+    word = Word(text)
+    word.context = context
+    return word
 
 
 def _(text: str, context: str = "", /, **values: object) -> str:

@@ -42,8 +42,8 @@ def _macros() -> object:
 
 
 def _piece(name: str, *values: object) -> Html:
-    made: Html = getattr(_macros(), name)(*values)
-    return made
+    html: Html = getattr(_macros(), name)(*values)
+    return html
 
 
 def join(pieces: Iterable[Piece], between: str = " ") -> Html:

@@ -24,7 +24,7 @@ EXACT, INEXACT, ENDED, TAKEN_BACK, REFUSED, OPEN = OUTCOMES
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RunFilter:
     """The reader's filters; None means no filter. `until_ms` is exclusive."""
 
     table: str | None = None
@@ -35,7 +35,7 @@ class Wanted:
     until_ms: int | None = None
     text: str | None = None
 
-    def takes(self, run: Run) -> bool:
+    def matches(self, run: Run) -> bool:
         exactly = ((self.table, run.table), (self.kind, run.change_kind))
         return (
             all(wanted is None or wanted == found for wanted, found in exactly)
@@ -47,8 +47,8 @@ class Wanted:
         )
 
 
-def chosen(runs: Iterable[Run], wanted: Wanted) -> list[Run]:
-    return [run for run in runs if wanted.takes(run)]
+def filtered(runs: Iterable[Run], run_filter: RunFilter) -> list[Run]:
+    return [run for run in runs if run_filter.matches(run)]
 
 
 def people(run: Run) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ def compacted_files(found: Diff) -> int:
     return found.summary["compaction_added_files"] + found.summary["compaction_removed_files"]
 
 
-def carried_rows(found: Diff) -> int:
+def compacted_rows(found: Diff) -> int:
     """Return the row difference between files added and removed by compaction: rows that were appended or deleted
     between A and B and then rewritten."""
     return found.summary["compaction_added_rows"] - found.summary["compaction_removed_rows"]
@@ -48,7 +48,7 @@ def stat_line(found: Diff) -> Html:
                     sums["compaction_added_files"],
                     sums["compaction_removed_bytes"],
                     sums["compaction_added_bytes"],
-                    carried_rows(found),
+                    compacted_rows(found),
                 ),
             )
         )

@@ -50,29 +50,29 @@ def tags(history: History, found: Proposal, branch: str, now_ms: int) -> list[Cr
     """A tag for each version that needs one, named after the longest stretch it is for, and kept as long; a name that
     is taken gets a number. Iceberg counts the retention of a tag from its snapshot, Paimon from its creation."""
     is_of_snapshot = history.heads.capabilities.refs_have_retention
-    taken = {tag.name for line in history.heads.lines for tag in line.tags} | {*history.heads.branches}
-    taken |= {ref.name for ref in history.heads.refs}
-    made = []
+    used_names = {tag.name for line in history.heads.lines for tag in line.tags} | {*history.heads.branches}
+    used_names |= {ref.name for ref in history.heads.refs}
+    created = []
     for each in found.tags:
         longest = max(each.stretches, key=lambda stretch: stretch.needed_until_ms)
         name = f"{longest.tier.unit}-{words.stretch_date(longest)}".replace(":", "-").lower()
-        named = chain([name], (f"{name}-{number}" for number in count(2)))
-        name = next(free for free in named if free not in taken)
-        taken.add(name)
+        candidates = chain([name], (f"{name}-{number}" for number in count(2)))
+        name = next(free for free in candidates if free not in used_names)
+        used_names.add(name)
         holder = history.holders[each.position]
         since_ms = holder.snapshot.time_ms if holder.snapshot and is_of_snapshot else now_ms
         left_ms = -(-(each.until_ms - since_ms) // MINUTE_MS) * MINUTE_MS  # statements count in minutes
-        made.append(CreateTag(name, holder.snapshot.id if holder.snapshot else int(holder.name), left_ms, branch))
-    return made
+        created.append(CreateTag(name, holder.snapshot.id if holder.snapshot else int(holder.name), left_ms, branch))
+    return created
 
 
-def rows(history: History, found: Proposal, made: Sequence[CreateTag], zone: str) -> pd.DataFrame:
+def rows(history: History, found: Proposal, tags: Sequence[CreateTag], zone: str) -> pd.DataFrame:
     """One line per new tag."""
     snapshots = [history.holders[each.position].snapshot for each in found.tags]
     return pd.DataFrame(
         {
-            "tag": [each.name for each in made],
-            "point": [str(each.snapshot_id) for each in made],
+            "tag": [each.name for each in tags],
+            "point": [str(each.snapshot_id) for each in tags],
             "committed": [units.moment(each.time_ms if each else None, zone) for each in snapshots],
             "serves": [", ".join(words.stretch(stretch) for stretch in each.stretches) for each in found.tags],
             "until": [units.moment(each.until_ms, zone) for each in found.tags],

@@ -71,11 +71,11 @@ def draw() -> None:
             st.html(markup.empty(words.AUDIT_EMPTY, words.AUDIT_EMPTY_NEXT))
             return
         of = url_state.get("of") or own or EVERY_TABLE
-        theirs = [run for run in runs if of in (EVERY_TABLE, run.table)]
-        _verdict(theirs, head, journal)
+        table_runs = [run for run in runs if of in (EVERY_TABLE, run.table)]
+        _verdict(table_runs, head, journal)
         _elsewhere([run for run in runs if run.is_open and run.table != own])
-        found = audit.chosen(runs, _wanted(runs, own, place.zone))
-        if theirs:
+        found = audit.filtered(runs, _filter(runs, own, place.zone))
+        if table_runs:
             _list(place, journal, runs, found, of)
         else:
             st.html(markup.empty(words.AUDIT_NONE_HERE, words.AUDIT_NONE_HERE_NEXT))
@@ -104,7 +104,7 @@ def _elsewhere(found: Sequence[Run]) -> None:
             running_change.ways(run)
 
 
-def _wanted(runs: Sequence[Run], own: str | None, zone: str) -> audit.Wanted:
+def _filter(runs: Sequence[Run], own: str | None, zone: str) -> audit.RunFilter:
     """Read the filters from the URL. Without a table of the reader's, `own`, all changes are shown at first."""
     kinds = {run.change_kind: words.CHANGE_NAMES.get(run.change_kind, run.change_kind) for run in runs}
     tables = {} if own is None else {EVERY_TABLE: words.AUDIT_ALL}
@@ -120,7 +120,7 @@ def _wanted(runs: Sequence[Run], own: str | None, zone: str) -> audit.Wanted:
         since = inputs.text(words.AUDIT_SINCE, "since", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, width=132)
         until = inputs.text(words.AUDIT_UNTIL, "until", words.AUDIT_TIME_HELP, words.AUDIT_TIME_HINT, width=132)
     table = None if of == EVERY_TABLE else of or own  # of all tables if that is None, too
-    return audit.Wanted(table, kind, who, came, _moment(since, zone), _moment(until, zone), text)
+    return audit.RunFilter(table, kind, who, came, _moment(since, zone), _moment(until, zone), text)
 
 
 def _moment(text: str | None, zone: str) -> int | None:
@@ -217,14 +217,14 @@ def _one(place: UrlState, journal: Journal, run: Run) -> None:
 
 def _facts(place: UrlState, run: Run) -> list[tuple[str, markup.Piece]]:
     receipt = run.receipt or {}
-    took = "—" if run.ended_ms is None else units.duration(run.ended_ms - run.started_ms)
+    duration = "—" if run.ended_ms is None else units.duration(run.ended_ms - run.started_ms)
     found: list[tuple[str, markup.Piece]] = [
         (words.AUDIT_COLUMNS["run"], markup.mono(run.id)),
         (words.AUDIT_COLUMNS["table"], markup.mono(run.table)),
         (words.AUDIT_COLUMNS["who"], words.people(run)),
         (words.AUDIT_COLUMNS["started"], markup.moment(run.started_ms, place.zone, place.now_ms)),
         (words.AUDIT_ENDED, markup.moment(run.ended_ms, place.zone, place.now_ms)),
-        (words.AUDIT_TOOK, took),
+        (words.AUDIT_TOOK, duration),
         (words.AUDIT_COLUMNS["outcome"], words.run_state(run)),
         (words.AUDIT_COLUMNS["planned"], str(run.plan["headline"])),
         (words.AUDIT_DONE, words.run_done(run) if receipt else "—"),

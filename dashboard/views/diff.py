@@ -80,11 +80,11 @@ def _second(opened: OpenedTable) -> str:
     return pointing.resolved(b.text, b.point, b.found, opened.zone, opened.now_ms)
 
 
-def _clicked(carried: str) -> None:
-    if lanes.window_of(carried):
-        url_state.put(window=carried)
+def _clicked(payload: str) -> None:
+    if lanes.window_of(payload):
+        url_state.put(window=payload)
     else:
-        a, b = pointing.next_pair(url_state.get("a"), url_state.get("b"), carried)
+        a, b = pointing.next_pair(url_state.get("a"), url_state.get("b"), payload)
         url_state.put(a=a, b=b)
 
 
@@ -94,12 +94,12 @@ def _swap() -> None:
 
 def _show(opened: OpenedTable, history: History, found: Diff) -> None:
     explain_figure.html(differences.stat_line(found), words.HOW_DIFF, words.HOW_DIFF_PARTITIONS)
-    carried = differences.carried_rows(found)
+    compacted_rows = differences.compacted_rows(found)
     hide = differences.compacted_files(found) > 0 and inputs.switch(
-        words.HIDE_COMPACTION, "hide", words.HIDE_COMPACTION_HELP, default=carried == 0
+        words.HIDE_COMPACTION, "hide", words.HIDE_COMPACTION_HELP, default=compacted_rows == 0
     )
-    if hide and carried:
-        st.html(markup.note("warning", words.hidden_rows(carried)))
+    if hide and compacted_rows:
+        st.html(markup.note("warning", words.hidden_rows(compacted_rows)))
     if found.is_backwards:
         st.html(markup.note("warning", words.BACKWARDS))
     if missed := differing.deletes(found):

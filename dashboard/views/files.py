@@ -240,12 +240,12 @@ def _columns(opened: OpenedTable, history: History, point: AsOf) -> None:
     one = files.filter(pc.equal(files["path"], _file(opened, history)))
     if len(one):
         explain_figure.caption(words.COLUMNS_OF_FILE, words.HOW_COLUMNS)
-        chosen, what, given = one, f"file:{one['path'][0]}", {"file": one["path"][0].as_py()}
+        chosen, what, options = one, f"file:{one['path'][0]}", {"file": one["path"][0].as_py()}
     else:
         inside = _in_folder(opened, history, point)
         if inside is None:
             return
-        chosen, what, given = inside, f"folder:{folder}", {"folder": folder} if folder else {}
+        chosen, what, options = inside, f"folder:{folder}", {"folder": folder} if folder else {}
         if len(inside) > contents.MOST_FILES:
             st.html(markup.note("info", words.columns_too_many(len(inside), contents.MOST_FILES)))
             return
@@ -264,7 +264,7 @@ def _columns(opened: OpenedTable, history: History, point: AsOf) -> None:
         name=f"columns-{opened.ref.name}-{point.snapshot.id}",
         tall=True,
     )
-    plan.command(commands.inside("columns", opened.ref.location, point.point, **given))
+    plan.command(commands.inside("columns", opened.ref.location, point.point, **options))
 
 
 def _file(opened: OpenedTable, history: History) -> str:

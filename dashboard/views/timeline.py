@@ -197,14 +197,14 @@ def _ring(opened: OpenedTable) -> dict[str, str]:
         return {}  # the panel next to the chart shows the error
 
 
-def _clicked(carried: str) -> None:
-    if lanes.window_of(carried):
-        url_state.put(window=carried)
+def _clicked(payload: str) -> None:
+    if lanes.window_of(payload):
+        url_state.put(window=payload)
     elif compare.is_open():
-        _compared(url_state.get("point") or "latest", carried)
+        _compared(url_state.get("point") or "latest", payload)
     else:
-        st.session_state[_CLICKED] = carried
-        url_state.put(point=carried)
+        st.session_state[_CLICKED] = payload
+        url_state.put(point=payload)
 
 
 def _compared(one: str, other: str) -> None:

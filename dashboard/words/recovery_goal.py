@@ -62,9 +62,9 @@ def goal_in_words(tiers: Sequence[tuple[str, int]]) -> str:
 
 
 def goal_headline(goal: str, tags: int, met: int, required: int) -> str:
-    made = ngettext("{count} new tag", "{count} new tags", tags)
+    new_tags = ngettext("{count} new tag", "{count} new tags", tags)
     return _(
-        "{goal}: {tags} for {met} of {asked} versions.", goal=capitalized(goal), tags=made, met=met, asked=required
+        "{goal}: {tags} for {met} of {asked} versions.", goal=capitalized(goal), tags=new_tags, met=met, asked=required
     )
 
 

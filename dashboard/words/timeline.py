@@ -188,12 +188,12 @@ def flag_hover(flags: Sequence[Flag], zone: str) -> str:
 
 
 def reset_hover(found: Reset, zone: str) -> str:
-    made = units.moment(found.made_ms, zone)
+    committed = units.moment(found.made_ms, zone)
     return _(
         "<b>Main was moved to {id}</b><br>{found_time}<br>committed {made}",
         id=found.id,
         found_time=units.moment(found.time_ms, zone),
-        made=made,
+        made=committed,
     )
 
 

@@ -27,8 +27,8 @@ SETS = "sets"
 def draw(opened: OpenedTable, history: History) -> None:
     explain_figure.caption(words.LAB_HOLDERS_HELP, words.HOW_HOLDERS)
     has_files = opened.heads.capabilities.tags_hold_files
-    seen, kept = (history, None) if has_files else registry.of(opened.heads).by_tags(history, opened.now_ms)
-    found = retention_curve.holders(seen)
+    shown_history, kept = (history, None) if has_files else registry.of(opened.heads).by_tags(history, opened.now_ms)
+    found = retention_curve.holders(shown_history)
     if found.empty:
         st.html(markup.note("info", words.NO_FILES_HERE))
         return
@@ -43,10 +43,10 @@ def draw(opened: OpenedTable, history: History) -> None:
             if kept is None
             else kept
         )
-        later = deleting(seen, names, after)
+        later = deleting(shown_history, names, after)
         price = settings.price(opened.ref.location)
         tiles = [
-            (words.SETS_NOW, deleting(seen, names, seen.existing)) if has_files else None,
+            (words.SETS_NOW, deleting(shown_history, names, shown_history.existing)) if has_files else None,
             (words.SETS_LATER, later),
         ]
         st.html(markup.headline(words.deleting_names([words.holder_name(name) for name in names if name != LIVE])))

@@ -61,8 +61,8 @@ def draw(opened: OpenedTable, history: History) -> None:
 
 
 def _figures(history: History, found: Proposal, required: int, price: Price | None) -> None:
-    ours = history.objects["ours"].to_numpy()
-    reclaimed_bytes = history.bytes_of(freed(history.held, history.existing, found.after) & ours)
+    is_in_table = history.objects["ours"].to_numpy()
+    reclaimed_bytes = history.bytes_of(freed(history.held, history.existing, found.after) & is_in_table)
     with st.container(key="goal_figures"):
         st.html(
             markup.tiles(

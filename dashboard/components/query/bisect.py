@@ -254,9 +254,9 @@ def _chart(opened: OpenedTable, branch: str, condition: str, probes: Sequence[tu
     lanes.draw(figure, charts.legend(shown), "bisect.chart", _choose)
 
 
-def _choose(carried: str) -> None:
-    if not lanes.window_of(carried):
-        url_state.put(point=carried)
+def _choose(payload: str) -> None:
+    if not lanes.window_of(payload):
+        url_state.put(point=payload)
 
 
 def _table(opened: OpenedTable, probes: Sequence[tuple[Candidate, Probe]]) -> None:

@@ -50,8 +50,8 @@ def _facts(answer: QueryAnswer, history: History) -> list[tuple[str, markup.Piec
     held = markup.join([markup.size(live), *(markup.muted(each) for each in words.live_files(data, deletes))], " · ")
     read = []
     if answer.files_read is not None and answer.bytes_read is not None:
-        taken = markup.muted(units.plural(answer.files_read, "file"))
-        read.append((words.ANSWER_READ, markup.join([markup.size(answer.bytes_read), taken], " · ")))
+        files_read = markup.muted(units.plural(answer.files_read, "file"))
+        read.append((words.ANSWER_READ, markup.join([markup.size(answer.bytes_read), files_read], " · ")))
     return [*((label, _point(point)) for label, point in points), (words.ANSWER_LIVE, held), *read]
 
 

@@ -598,14 +598,14 @@ def test_a_stat_line_tells_compaction_apart(compacted: History) -> None:
         "Net +7 rows, −300 B, −1 file · +1 file 700 B , 7 rows · no file removed · "
         "compaction 3 → 1 file, 15.0 kB → 14.0 kB"
     )
-    assert differences.carried_rows(found) == 0
+    assert differences.compacted_rows(found) == 0
     assert len(differences.listed(found, hide_compaction=True)) == 1
     assert len(differences.listed(found, hide_compaction=False)) == 5
 
 
 def test_rows_inside_compaction_are_told(compacted: History) -> None:
     found = difference(compacted, "3", "6")
-    assert differences.carried_rows(found) == 7
+    assert differences.compacted_rows(found) == 7
     assert "+7 rows inside" in plain(differences.stat_line(found))
 
 

@@ -23,7 +23,7 @@ from dashboard.components.changes import running_change
 from dashboard.components.frame import OpenedTable
 from dashboard.formatting import exports
 from dashboard.view_models import audit
-from dashboard.view_models.audit import Wanted
+from dashboard.view_models.audit import RunFilter
 from tests.support.builders import DAY_MS, TableBuilder
 from tests.support.dashboard.pages import Page
 
@@ -62,7 +62,7 @@ def runs(warehouse: Path) -> list[Run]:
 
 
 def told(runs: list[Run], **wanted: Any) -> list[str]:
-    return [run.id for run in audit.chosen(runs, dataclasses.replace(Wanted(), **wanted))]
+    return [run.id for run in audit.filtered(runs, dataclasses.replace(RunFilter(), **wanted))]
 
 
 def test_tables_of_one_name_are_told_apart(runs: list[Run]) -> None:
