@@ -99,7 +99,7 @@ def main() -> None:
     has_pypaimon = Path(args.pypaimon).exists()
     if not has_pypaimon and not kept(args.rows).is_dir():
         raise SystemExit(f"{args.pypaimon} does not exist, and pypaimon writes the tables")
-    warehouse = made(args.pypaimon, args.rows)
+    warehouse = warehouse_of_pypaimon(args.pypaimon, args.rows)
     ours(warehouse / "default.db" / "deduplicate")
     paimon_java.JAVA_FLAGS = JAVA_FLAGS
     judge = None if paimon_java.missing() else paimon_java.PaimonJudge().__enter__()
@@ -124,14 +124,14 @@ def main() -> None:
             timings["snapscope"].append(seconds)
             for name in rivals[1:]:
                 if name == "Java":
-                    theirs, seconds = by_java(judge, warehouse / "default.db" / engine)
+                    counted, seconds = by_java(judge, warehouse / "default.db" / engine)
                 elif name == "pypaimon":
-                    theirs, seconds = by_pypaimon(args.pypaimon, warehouse, engine)
+                    counted, seconds = by_pypaimon(args.pypaimon, warehouse, engine)
                 else:
-                    theirs, seconds, _ = by_connector(warehouse / "default.db" / engine)
+                    counted, seconds, _ = by_connector(warehouse / "default.db" / engine)
                 timings[name].append(seconds)
-                if answer != theirs or not answer[0]:
-                    raise SystemExit(f"{engine}: snapscope answers {answer}, {name} {theirs}")
+                if answer != counted or not answer[0]:
+                    raise SystemExit(f"{engine}: snapscope answers {answer}, {name} {counted}")
         ratios.add(f"{engine}: {args.rows:,} rows merged", "s", timings)
         best = statistics.median(timings["snapscope"])
         for name, each in timings.items():
@@ -174,7 +174,7 @@ def kept(rows: int) -> Path:
     return CACHE / "benchmarks" / f"merge-{rows}"
 
 
-def made(python: str, rows: int) -> Path:
+def warehouse_of_pypaimon(python: str, rows: int) -> Path:
     """Create the warehouse with one table per merge engine: the same files with different options."""
     warehouse = kept(rows)
     if warehouse.is_dir():

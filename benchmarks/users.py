@@ -130,9 +130,9 @@ def stay(address: str, number: int, users: int, end: float, think_s: float, timi
             page, table = chance.choice(PAGES), LARGE if turn % 2 else f"bench.own{number}"
             drawn = user.open(page, table=table)
             timings.append(drawn.seconds)
-            wanted = {number} if page in SHOW_TAGS and table != LARGE else set()
+            expected = {number} if page in SHOW_TAGS and table != LARGE else set()
             seen = {other for other in range(users) if drawn.shows(mark(other))}
-            assert wanted <= seen <= {number}, f"user {number}: tags of {sorted(seen)} on {page} of {table}"
+            assert expected <= seen <= {number}, f"user {number}: tags of {sorted(seen)} on {page} of {table}"
             assert not drawn.shows(words.UNEXPECTED), f"user {number}: an error on {page} of {table}"
 
 
