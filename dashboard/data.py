@@ -109,28 +109,28 @@ def _opened(location: str) -> Table:
     return _tables.of(location, lambda: open_table(location))
 
 
-def heads(ref: TableRef, quiet_s: float, tell: Callable[[], None]) -> Heads:
-    """Read all references now; if that takes longer than `quiet_s`, call `tell` meanwhile.
+def heads(ref: TableRef, quiet_s: float, on_wait: Callable[[], None]) -> Heads:
+    """Read all references now; if that takes longer than `quiet_s`, call `on_wait` meanwhile.
 
     Raises `NotFound` if the table no longer exists, `Corrupt` if its store does not respond.
     """
-    found = _there(ref, _answer(ref, lambda table: table.heads(), quiet_s, tell))
+    found = _there(ref, _answer(ref, lambda table: table.heads(), quiet_s, on_wait))
     _read_before.add(ref.location)
     return found
 
 
-def at_time(ref: TableRef, point: str, quiet_s: float, tell: Callable[[], None]) -> AsOf | None:
+def at_time(ref: TableRef, point: str, quiet_s: float, on_wait: Callable[[], None]) -> AsOf | None:
     """Return the snapshot of a time (`time:…`) before all references are read for the first time; None if that is as
-    quick, or if only all of them decide it. If it takes longer than `quiet_s`, call `tell` meanwhile."""
+    quick, or if only all of them decide it. If it takes longer than `quiet_s`, call `on_wait` meanwhile."""
     if ref.location in _read_before:
         return None
-    return _answer(ref, lambda table: table.at_time(point), quiet_s, tell)
+    return _answer(ref, lambda table: table.at_time(point), quiet_s, on_wait)
 
 
-def _answer(ref: TableRef, ask: Callable[[Table], T], quiet_s: float, tell: Callable[[], None]) -> T:
-    waiting = time_limits.begin(ref.location, time_limits.call_s(), lambda: ask(_opened(ref.location)))
+def _answer(ref: TableRef, read: Callable[[Table], T], quiet_s: float, on_wait: Callable[[], None]) -> T:
+    waiting = time_limits.begin(ref.location, time_limits.call_s(), lambda: read(_opened(ref.location)))
     if not waiting.wait(quiet_s):
-        tell()
+        on_wait()
     return waiting.answer()
 
 

@@ -65,7 +65,7 @@ def draw(
     canvas.marks(
         [group[-1].time_ms for group in groups],
         [-group[0].lane for group in groups],
-        [_carried(group) for group in groups],
+        [_payload(group) for group in groups],
         [_hover(group, canvas.zone, sum(dot.point in unusual for dot in group)) for group in groups],
         mode="markers+text",
         text=[str(len(group)) if len(group) < 100 else "99+" for group in groups],
@@ -79,7 +79,7 @@ def draw(
     )
 
 
-def _carried(group: Cluster) -> str:
+def _payload(group: Cluster) -> str:
     first, last = group[0].time_ms, group[-1].time_ms
     return words.window_text((first, last)) if first < last else group[-1].point
 

@@ -24,7 +24,7 @@ def figure(found: FileLifetime, palette: Palette, zone: str, span_ms: tuple[int,
         start = min(found.born.time_ms, end)
         canvas.line([start, end], [0, 0], words.life_live_hover(found), color=canvas.hue("ink"), width=9)
         mark = "circle" if found.is_exact else "triangle-left"
-        canvas.marks([start], [0], [""], [words.life_born(found, zone)], mode="markers",
+        canvas.marks([start], [0], [""], [words.life_added(found, zone)], mode="markers",
                      marker={"symbol": mark, "size": 15, "color": canvas.hue("added"),
                              "line": {"color": palette.paper, "width": 1.5}})  # fmt: skip
         if found.removed is not None:
@@ -81,7 +81,7 @@ def _earliest(canvas: Canvas, at_ms: int, last: int, length: int, bottom: float)
     shown = at_ms if is_near else last + length // 4
     colour = canvas.hue("freed")
     canvas.line([shown, shown], [0.4, bottom - 0.4], None, color=colour, width=2, dash="dash")
-    text = words.life_may_go(at_ms, canvas.zone) if is_near else words.life_may_go_later(at_ms, canvas.zone)
+    text = words.life_deletable(at_ms, canvas.zone) if is_near else words.life_deletable_later(at_ms, canvas.zone)
     canvas.marks([shown], [0.4], [""], [text], mode="markers",
                  marker={"symbol": "x", "size": 11, "color": colour})  # fmt: skip
     return max(shown, last)

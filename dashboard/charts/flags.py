@@ -21,7 +21,7 @@ def draw(canvas: Canvas, axis: Axis, span_ms: tuple[int, int], lift: float) -> N
         flags = clusters(axis.flags, span_ms, canvas.ruler)
         _labelled(
             canvas, span_ms, [(words.group_label(group), group[-1].time_ms, group[-1].lane) for group in flags],
-            [_carried(group) for group in flags], [words.flag_hover(group, canvas.zone) for group in flags],
+            [_payload(group) for group in flags], [words.flag_hover(group, canvas.zone) for group in flags],
             "triangle-down", "tag", [(0 if group[0].lane else lift) + RISE - group[0].lane for group in flags],
         )  # fmt: skip
     if axis.pins:
@@ -34,7 +34,7 @@ def draw(canvas: Canvas, axis: Axis, span_ms: tuple[int, int], lift: float) -> N
         )  # fmt: skip
 
 
-def _carried(group: Sequence[Flag]) -> str:
+def _payload(group: Sequence[Flag]) -> str:
     """Return what a click chooses: the tag, or the time range of several that would overlap."""
     first, last = group[0].time_ms, group[-1].time_ms
     return words.window_text((first, last)) if first < last else group[0].point

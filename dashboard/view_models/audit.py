@@ -38,7 +38,7 @@ class RunFilter:
     def matches(self, run: Run) -> bool:
         exactly = ((self.table, run.table), (self.kind, run.change_kind))
         return (
-            all(wanted is None or wanted == found for wanted, found in exactly)
+            all(value is None or value == found for value, found in exactly)
             and (self.who is None or self.who in people(run))
             and (self.outcome is None or self.outcome == outcome(run))
             and (self.since_ms is None or run.started_ms >= self.since_ms)

@@ -156,7 +156,9 @@ def rows(found: RowDiff, kinds: Collection[str] = ()) -> tuple[pd.DataFrame, pd.
         for name in each.after or each.before:
             before, after = _cell(each.before.get(name)), _cell(each.after.get(name))
             only = after if each.kind == "added" else before
-            line[f"c{found.columns.index(name)}"] = words.became(before, after) if each.kind == "changed" else only
+            line[f"c{found.columns.index(name)}"] = (
+                words.value_change(before, after) if each.kind == "changed" else only
+            )
         coloured = [name for name in line if each.kind != "changed" or name.startswith("c")]
         meanings.append(dict.fromkeys(coloured, each.kind))
         line |= {f"c{found.columns.index(name)}": _cell(value) for name, value in each.same.items()}
@@ -182,7 +184,7 @@ def settings(found: Diff, before: Mapping[str, str], after: Mapping[str, str]) -
     for name in dict.fromkeys((*before, *after)):
         if before.get(name) != after.get(name):
             nothing = words.NOT_COUNTED
-            change = words.became(before.get(name, nothing), after.get(name, nothing))
+            change = words.value_change(before.get(name, nothing), after.get(name, nothing))
             lines.append((words.SETTING_STATISTICS, f"{name}: {change}"))
     return pd.DataFrame(lines, columns=["of", "changed"])
 

@@ -140,7 +140,7 @@ def life_facts(course: FileLifetime, zone: str, now_ms: int) -> list[tuple[str, 
         counts[each.kind.value] += len(each.holders)
     born: Piece = words.LIFE_NO_LIVE
     if course.born is not None:
-        born = markup.hint(words.life_born(course, zone), f"{course.born.time_ms} ms since 1970 UTC")
+        born = markup.hint(words.life_added(course, zone), f"{course.born.time_ms} ms since 1970 UTC")
     facts: list[tuple[str, Piece]] = [(words.LIFE_BORN, born)]
     if course.born is not None and not course.is_reference:
         facts.append((words.LIFE_REMOVED, words.life_removed(course, zone)))

@@ -238,12 +238,12 @@ def _news(found: Since) -> Iterator[Piece]:
     if found.rows or found.files or found.bytes:
         yield markup.join(_net(found), ", ")
     for sentence, names in (
-        (words.since_tags_made, found.tags_made),
+        (words.since_tags_created, found.tags_made),
         (words.since_tags_moved, found.tags_moved),
-        (words.since_tags_ended, found.tags_ended),
-        (words.since_tags_gone, found.tags_gone),
-        (words.since_branches_made, found.branches_made),
-        (words.since_branches_gone, found.branches_gone),
+        (words.since_tags_expired, found.tags_ended),
+        (words.since_tags_deleted, found.tags_gone),
+        (words.since_branches_created, found.branches_made),
+        (words.since_branches_deleted, found.branches_gone),
     ):
         if names:
             yield markup.hint(sentence([name.removeprefix("tag:") for name in names]), "\n".join(names))

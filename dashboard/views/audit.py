@@ -157,8 +157,8 @@ def _exports(place: UrlState, journal: Journal, found: Sequence[Run]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         download = partial(st.download_button, icon=":material/download:", on_click="ignore", type="tertiary")
         if found:
-            made = partial(_csv, found, place.zone)
-            download(words.AUDIT_CSV, made, file_name="runs.csv", mime="text/csv", key="audit.runs")
+            to_csv = partial(_csv, found, place.zone)
+            download(words.AUDIT_CSV, to_csv, file_name="runs.csv", mime="text/csv", key="audit.runs")
         for style in ("csv", "json"):
             whole = partial(journal.export, style)
             download(words.audit_export(style), whole, file_name=f"journal.{style}", key=f"audit.{style}")
@@ -231,8 +231,8 @@ def _facts(place: UrlState, run: Run) -> list[tuple[str, markup.Piece]]:
     ]
     if audit.is_exact(run) is not None:
         found.append((words.AUDIT_EXACTLY, words.AUDIT_OUTCOMES[audit.outcome(run)]))
-    if made := receipt.get("created"):
-        found.append((words.AUDIT_CREATED, markup.join((markup.mono(each) for each in made), ", ")))
+    if created := receipt.get("created"):
+        found.append((words.AUDIT_CREATED, markup.join((markup.mono(each) for each in created), ", ")))
     return [*found, (words.RULES, str(run.plan["rules"])), (words.AUDIT_FINGERPRINT, markup.mono(run.fingerprint))]
 
 

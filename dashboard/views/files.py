@@ -117,7 +117,7 @@ def _map(opened: OpenedTable, history: History, point: AsOf) -> None:
     key = f"files.map.{point.point}.{folder}"
 
     def clicked() -> None:
-        to = lanes.carried(st.session_state.get(key)) or ""
+        to = lanes.clicked_payload(st.session_state.get(key)) or ""
         if to.startswith(treemap.FILE):
             url_state.put(file=to.removeprefix(treemap.FILE))
         elif to:

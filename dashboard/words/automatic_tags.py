@@ -47,5 +47,5 @@ def auto_next(each: Coming, mode: str, zone: str) -> str:
     return _("the first commit at or after {by}{due}", by=by, due=units.moment(each.due_ms, zone))
 
 
-def and_so_many_more(count: int) -> str:
+def more_not_listed(count: int) -> str:
     return _("… and {tags} more.", tags=units.plural(count, "tag"))

@@ -62,7 +62,7 @@ def bucket(number: int | None) -> str:
     return str(number) if number >= 0 else _("postpone")
 
 
-def compaction_stat(before: int, after: int, before_bytes: int, after_bytes: int, carried: int) -> str:
+def compaction_stat(before: int, after: int, before_bytes: int, after_bytes: int, rows: int) -> str:
     text = _(
         "compaction {before} → {files}, {before_size} → {after_size}",
         before=units.count(before),
@@ -70,14 +70,14 @@ def compaction_stat(before: int, after: int, before_bytes: int, after_bytes: int
         before_size=units.size(before_bytes),
         after_size=units.size(after_bytes),
     )
-    return text + (_(", {rows} inside", rows=units.signed_plural(carried, "row")) if carried else "")
+    return text + (_(", {rows} inside", rows=units.signed_plural(rows, "row")) if rows else "")
 
 
-def hidden_rows(carried: int) -> str:
+def hidden_rows(rows: int) -> str:
     return _(
         "The hidden compaction files contain {carried} that were written between A and B and "
         "compacted before B. Show compaction to see all rows.",
-        carried=units.signed_plural(carried, "row"),
+        carried=units.signed_plural(rows, "row"),
     )
 
 
@@ -132,7 +132,7 @@ def rows_unchanged(count: int) -> str:
     return _("{count} unchanged", count=units.count(count))
 
 
-def became(before: str, after: str) -> str:
+def value_change(before: str, after: str) -> str:
     return f"{before} → {after}"
 
 

@@ -150,7 +150,7 @@ def life_row(kind: str, branch: str) -> str:
     return _(ROW_KINDS[kind]) if branch == MAIN else _("{kind} of {branch}", kind=_(ROW_KINDS[kind]), branch=branch)
 
 
-def life_born(found: FileLifetime, zone: str) -> str:
+def life_added(found: FileLifetime, zone: str) -> str:
     assert found.born is not None
     commit = _commit(found.born, zone)
     if found.is_exact:
@@ -182,11 +182,11 @@ def life_held(counts: Mapping[str, int]) -> str:
     return _(", ", "names").join(parts) or _("no readable snapshot or tag")
 
 
-def life_may_go(at_ms: int, zone: str) -> str:
+def life_deletable(at_ms: int, zone: str) -> str:
     return _("Not before {at}", at=units.moment(at_ms, zone))
 
 
-def life_may_go_later(at_ms: int, zone: str) -> str:
+def life_deletable_later(at_ms: int, zone: str) -> str:
     return _("Not before {at}, beyond the end of this axis", at=units.moment(at_ms, zone))
 
 

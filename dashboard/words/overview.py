@@ -165,7 +165,7 @@ def since_expired(number: int) -> str:
     return _("{snapshots} no longer there", snapshots=units.plural(number, "snapshot"))
 
 
-def since_tags_made(names: Sequence[str]) -> str:
+def since_tags_created(names: Sequence[str]) -> str:
     return ngettext("tag {names} created", "tags {names} created", len(names), names=listed(names, 3))
 
 
@@ -178,7 +178,7 @@ def since_tags_moved(names: Sequence[str]) -> str:
     )
 
 
-def since_tags_ended(names: Sequence[str]) -> str:
+def since_tags_expired(names: Sequence[str]) -> str:
     return ngettext(
         "tag {names} deleted after its retention",
         "tags {names} deleted after their retention",
@@ -187,15 +187,15 @@ def since_tags_ended(names: Sequence[str]) -> str:
     )
 
 
-def since_tags_gone(names: Sequence[str]) -> str:
+def since_tags_deleted(names: Sequence[str]) -> str:
     return ngettext("tag {names} deleted", "tags {names} deleted", len(names), names=listed(names, 3))
 
 
-def since_branches_made(names: Sequence[str]) -> str:
+def since_branches_created(names: Sequence[str]) -> str:
     return ngettext("branch {names} created", "branches {names} created", len(names), names=listed(names, 3))
 
 
-def since_branches_gone(names: Sequence[str]) -> str:
+def since_branches_deleted(names: Sequence[str]) -> str:
     return ngettext("branch {names} deleted", "branches {names} deleted", len(names), names=listed(names, 3))
 
 

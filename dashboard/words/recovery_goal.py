@@ -82,7 +82,7 @@ def of_required(required: int) -> str:
     return _("of {asked} versions", asked=units.count(required))
 
 
-def missing_ones(number: int) -> str:
+def missing_versions(number: int) -> str:
     return _("Missing today ({number})", number=units.count(number))
 
 

@@ -42,12 +42,12 @@ def two_names_next(name: str) -> str:
     return _("Write tag:{name} or branch:{name}.", name=name)
 
 
-def elsewhere(branch: str, wanted: str) -> str:
-    return _("That is a snapshot of {branch}, and this is about {wanted}.", branch=branch, wanted=wanted)
+def elsewhere(branch: str, chosen_branch: str) -> str:
+    return _("That is a snapshot of {branch}, and this is about {wanted}.", branch=branch, wanted=chosen_branch)
 
 
-def elsewhere_next(wanted: str) -> str:
-    return _("Choose a version of {wanted}.", wanted=wanted)
+def elsewhere_next(chosen_branch: str) -> str:
+    return _("Choose a version of {wanted}.", wanted=chosen_branch)
 
 
 CALENDAR = N_("Choose a day")

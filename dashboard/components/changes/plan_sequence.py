@@ -33,7 +33,7 @@ def summary(found: Sequence[Plan]) -> None:
     for plan in harmless[:SHOWN]:
         st.html(markup.note("info", plan.headline))
     if len(harmless) > SHOWN:
-        st.html(markup.note("info", words.and_so_many_more(len(harmless) - SHOWN)))
+        st.html(markup.note("info", words.more_not_listed(len(harmless) - SHOWN)))
     for plan in rest:
         st.html(markup.headline(plan.headline))
         for verdict in plan.deleted_points:

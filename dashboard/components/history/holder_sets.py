@@ -74,7 +74,7 @@ def _chart(rows: Sequence[tuple[str, int, int]], ticked: Sequence[str]) -> None:
     key = "lab.holder_sets"
 
     def clicked() -> None:
-        if (place := timeline.carried(st.session_state.get(key))) is not None:
+        if (place := timeline.clicked_payload(st.session_state.get(key))) is not None:
             chosen = rows[int(place)][0]
             rest = [each for each in ticked if each != chosen]
             url_state.put(**{SETS: url_state.joined([*rest, *([] if chosen in ticked else [chosen])])})

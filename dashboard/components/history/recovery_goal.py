@@ -45,7 +45,7 @@ def draw(opened: OpenedTable, history: History) -> None:
     st.html(markup.headline(words.goal_headline(goal, len(found.tags), len(found.met), required)))
     _figures(history, found, required, price)
     if found.missing:
-        with st.expander(words.missing_ones(len(found.missing))):
+        with st.expander(words.missing_versions(len(found.missing))):
             st.html(markup.muted(", ".join(words.stretch(each) for each in found.missing)))
     planned = _tags(opened, history, found, branch, tiers)
     st.html(markup.panel_title(words.GOAL_STEP_EXPIRE))

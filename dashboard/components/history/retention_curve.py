@@ -34,7 +34,7 @@ def slider(opened: OpenedTable, history: History, branch: str, plan: Plan | None
     key = f"lab.curve.{branch}"
 
     def clicked() -> None:
-        if (number := timeline.carried(st.session_state.get(key))) is not None:
+        if (number := timeline.clicked_payload(st.session_state.get(key))) is not None:
             keep(int(number))
 
     st.plotly_chart(

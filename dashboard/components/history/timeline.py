@@ -52,7 +52,7 @@ def draw(
     def answer() -> None:
         event = st.session_state.get(key)
         both = pair(event)
-        chosen = carried(event)
+        chosen = clicked_payload(event)
         if compared is not None and both is not None:
             compared(*both)
         elif chosen:
@@ -139,20 +139,20 @@ def _look(aim: Window | None) -> None:
     url_state.put(window=None if aim is None else words.window_text(aim))
 
 
-def carried(event: Any) -> str | None:
+def clicked_payload(event: Any) -> str | None:
     """Return the text of the last selected mark that carries one; of marks selected with shift held, a time range
     before points, because it can only be opened."""
-    found = _carried(event)
+    found = _payloads(event)
     return next((text for text in reversed(found) if window_of(text)), found[-1] if found else None)
 
 
 def pair(event: Any) -> tuple[str, str] | None:
     """Return the points of two selected marks; None if there is one, or one stands for several commits."""
-    found = list(dict.fromkeys(_carried(event)))
+    found = list(dict.fromkeys(_payloads(event)))
     return None if len(found) != 2 or any(map(window_of, found)) else (found[0], found[1])
 
 
-def _carried(event: Any) -> list[str]:
+def _payloads(event: Any) -> list[str]:
     """Return the texts of all selected marks that carry one, in the order the chart reports them."""
     found = []
     for point in (event or {}).get("selection", {}).get("points", []):

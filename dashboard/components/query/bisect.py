@@ -62,13 +62,13 @@ def draw(opened: OpenedTable, history: History | None) -> None:
         spark_job.stop(search.id)
         st.html(markup.note("info", words.QUESTION_CHANGED))
     elif search is not None:
-        told = search
+        running_search = search
         spark_job.follow(
             search.id,
             KIND,
             words.BISECT_CANCELLED,
             lambda found: _answer(opened, found),
-            lambda: _meanwhile(opened, told),
+            lambda: _meanwhile(opened, running_search),
         )
     else:
         _teach(opened)

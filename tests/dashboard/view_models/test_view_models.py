@@ -181,7 +181,7 @@ def test_a_click_tells_its_point(table: TableBuilder, theme: str | None) -> None
             due={"4"},
         )
     )  # fmt: skip
-    told = {lanes.carried({"selection": {"points": [{"customdata": data}]}}) for data in customdata(figure)}
+    told = {lanes.clicked_payload({"selection": {"points": [{"customdata": data}]}}) for data in customdata(figure)}
     assert {dot.point for dot in found.dots} | {flag.point for flag in found.flags} <= told
     assert "<b>A</b>" in [text for trace in figure.data if trace.text is not None for text in trace.text]
 

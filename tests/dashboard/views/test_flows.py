@@ -204,12 +204,14 @@ def test_what_a_click_carries() -> None:
     def event(*data: object) -> dict[str, object]:
         return {"selection": {"points": [{"customdata": each} for each in data]}}
 
-    assert timeline.carried(event(["12", "hover"])) == "12"
-    assert timeline.carried(event("12")) == "12"
-    assert timeline.carried(event(["12", ""], ["", "a consumer"])) == "12"
-    assert timeline.carried(event()) is None
-    assert timeline.carried(None) is None
-    assert timeline.carried(event(["1..9"], ["12"])) == "1..9"  # a cluster clicked with shift held can only be opened
+    assert timeline.clicked_payload(event(["12", "hover"])) == "12"
+    assert timeline.clicked_payload(event("12")) == "12"
+    assert timeline.clicked_payload(event(["12", ""], ["", "a consumer"])) == "12"
+    assert timeline.clicked_payload(event()) is None
+    assert timeline.clicked_payload(None) is None
+    assert (
+        timeline.clicked_payload(event(["1..9"], ["12"])) == "1..9"
+    )  # a cluster clicked with shift held can only be opened
     assert timeline.pair(event(["12"], ["tag:a"])) == ("12", "tag:a")
     assert [timeline.pair(event(*each)) for each in ([], [["12"]], [["12"], ["12"]], [["12"], ["1..9"]])] == [None] * 4
     assert timeline.pair(event(["12"], ["13"], ["14"])) is None
