@@ -150,7 +150,7 @@ class References:
             return
         if is_deleted:
             self.deleted.append(effect.path)
-        elif presence.stays(self.store, effect.path, effect.content):
+        elif presence.is_still_there(self.store, effect.path, effect.content):
             raise Corrupt(
                 ("The store reports that this reference does not exist, but still returns it; no file was deleted."),
                 path=effect.path,

@@ -31,7 +31,7 @@ def ask(name: str, location: str, question: Callable[[], T]) -> T:
             ),
         )
     try:
-        return time_limits.alone(location, question)
+        return time_limits.in_own_thread(location, question)
     except time_limits.Silent as error:
         if error.path != location:
             raise

@@ -33,11 +33,11 @@ def renewed(lent: Lent, ask: Callable[[], Lent]) -> dict[str, Any]:
 def _session(lent: Lent, ask: Callable[[], Lent]) -> Any:
     from aiobotocore.credentials import AioRefreshableCredentials
 
-    async def anew() -> dict[str, Any]:
-        found = await asyncio.to_thread(ask)
+    async def refreshed() -> dict[str, Any]:
+        lent_again = await asyncio.to_thread(ask)
         for name in ("secret", "token"):
-            conceal(str(found[0].get(name) or ""))
-        return _metadata(found)
+            conceal(str(lent_again[0].get(name) or ""))
+        return _metadata(lent_again)
 
     own = _metadata(lent)
     ahead_s = min(AHEAD_S, max(0.0, ((lent[1] or 0) / 1000 - time.time()) / 2))
@@ -45,7 +45,7 @@ def _session(lent: Lent, ask: Callable[[], Lent]) -> Any:
     session._credentials = AioRefreshableCredentials(
         *(own[name] for name in _PARTS.values()),
         dt.datetime.fromisoformat(own["expiry_time"]),
-        anew,
+        refreshed,
         "catalog",
         advisory_timeout=ahead_s,
         mandatory_timeout=ahead_s / 2,

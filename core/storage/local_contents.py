@@ -37,8 +37,8 @@ class LocalContents:
         settled = [path for path in contents if local_disk.changed_s(listed[path]) < listed_s - SETTLED_S]
         for directory in {path.rpartition("/")[0] for path in settled}.difference(self._reliable):
             self._reliable[directory] = local_disk.marks_tell_changes(f"{self._root}/{directory}")
-        told = [path for path in settled if self._reliable[path.rpartition("/")[0]]]
-        same = [path for path in told if local_disk.mark_of(f"{self._root}/{path}") == listed[path]]
+        reliable = [path for path in settled if self._reliable[path.rpartition("/")[0]]]
+        same = [path for path in reliable if local_disk.mark_of(f"{self._root}/{path}") == listed[path]]
         self._known |= {path: (listed[path], contents[path]) for path in same}
 
     def forget_others(self, paths: Container[str]) -> None:

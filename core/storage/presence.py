@@ -52,7 +52,7 @@ def sizes(store: Store, paths: Sequence[str]) -> dict[str, int | None]:
     return found
 
 
-def stays(store: Store, path: str, content: bytes) -> bool:
+def is_still_there(store: Store, path: str, content: bytes) -> bool:
     """Return whether a file that the store could not find to delete still has the same content after 2 s."""
     ends = time.monotonic() + PATIENCE_S
     while read_or_none(store, path) == content:

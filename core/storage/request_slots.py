@@ -118,7 +118,7 @@ def _none_in_a_child() -> None:
 os.register_at_fork(after_in_child=_none_in_a_child)
 
 
-def of(store: str) -> Slots:
+def slots_of(store: str) -> Slots:
     """Return the slots of a store, by its protocol and bucket or host."""
     with _lock:
         return _by_store.setdefault(store, Slots(store))
@@ -139,22 +139,24 @@ def read_each(
     the rest is dropped."""
     waiting = iter(paths)
 
-    def several(asked: list[str]) -> None:
+    def read_waiting(current_paths: list[str]) -> None:
         for path in waiting:  # all threads share one iterator
-            asked[0] = path
+            current_paths[0] = path
             with share.slot(min(seconds, time_limits.call_s())):
                 read_one(path)
 
     with slots.read() as share:
-        asked = [[""] for _ in range(slots.readers(most_readers))]
-        readers = [time_limits.begin(slots.of, seconds, partial(several, each), sys.maxsize) for each in asked]
+        current_paths = [[""] for _ in range(slots.readers(most_readers))]
+        readers = [
+            time_limits.begin(slots.of, seconds, partial(read_waiting, each), sys.maxsize) for each in current_paths
+        ]
         try:
-            for reader, of in zip(readers, asked, strict=True):
+            for reader, current_path in zip(readers, current_paths, strict=True):
                 try:
                     reader.answer()
                 except Corrupt as error:
                     if unanswered is None:
                         raise
-                    unanswered(of[0], error)
+                    unanswered(current_path[0], error)
         finally:
             deque(waiting, 0)

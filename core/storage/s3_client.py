@@ -70,7 +70,7 @@ class S3Client:
 
         self._obstore, self._fs, self.bucket = obstore, fs, bucket
         self._client: S3Store | None = None
-        self._rests_until = 0.0
+        self._paused_until = 0.0
         fs.session = fs.session or aiobotocore.session.AioSession(**fs.kwargs)  # as s3fs makes it to connect
         for when, act in (("before-parse", read_page), ("after-call", _check_page)):  # once for each session
             fs.session.register(f"{when}.s3.ListObjectsV2", act, unique_id=f"{__name__} {when}")
@@ -78,18 +78,18 @@ class S3Client:
             fs.client_kwargs.keys() - _KNOWN_SETTINGS or fs.config_kwargs not in _SAME_STYLE or fs.requester_pays
             or fs.version_aware or fs.s3_additional_kwargs
         ):  # fmt: skip
-            self._rests_until = math.inf
+            self._paused_until = math.inf
 
     @property
     def usable(self) -> bool:
-        return time.monotonic() >= self._rests_until
+        return time.monotonic() >= self._paused_until
 
     def read(self, names: Mapping[str, str], most_bytes: int, together: int) -> dict[str, bytes | SnapscopeError]:
         """Read whole objects, by name; `names` has them by path, which begins with the bucket. Stops after `together`
         bytes. A name that is not answered in time has `Corrupt`; nothing is known about names that are left out.
         """
         plain = [path for path in names if PLAIN.fullmatch(path)] if self.usable else []
-        if not plain or not self._asked(lambda: True):
+        if not plain or not self._with_time_limit(lambda: True):
             return {}
         answers, total = dict[str, bytes | SnapscopeError](), 0
 
@@ -107,10 +107,10 @@ class S3Client:
                 total += len(content)
 
         def unanswered(path: str, error: Corrupt) -> None:
-            self._rests_until = time.monotonic() + REST_S  # no more are asked here: s3fs limits how many go unanswered
+            self._paused_until = time.monotonic() + REST_S  # no more are asked here: s3fs limits how many go unanswered
             answers[path] = error
 
-        request_slots.read_each(plain, one, request_slots.of(self._url), self._seconds(), len(plain), unanswered)
+        request_slots.read_each(plain, one, request_slots.slots_of(self._url), self._seconds(), len(plain), unanswered)
         return {names[path]: answer for path, answer in dict(answers).items()}
 
     def ls(self, path: str, splits: Sequence[str] = ()) -> list[dict[str, Any]] | None:
@@ -122,13 +122,13 @@ class S3Client:
         """
         if not self.usable or not PLAIN.fullmatch(path):
             return None
-        return self._asked(lambda: self._listed(path, splits))
+        return self._with_time_limit(lambda: self._listed(path, splits))
 
     def names_after(self, below: str, after: str) -> tuple[list[dict[str, Any]], bool] | None:
         """Return the objects of one page of all names that begin with `below`, those after a name, in the order of
         names, and whether no more follow; None if that is not certain."""
 
-        def asked() -> tuple[list[dict[str, Any]], bool] | None:
+        def list_page() -> tuple[list[dict[str, Any]], bool] | None:
             top, begin = below.partition("/")[2], after.partition("/")[2]
             try:
                 page = self._page(top, StartAfter=begin, MaxKeys=_PAGE)
@@ -142,12 +142,14 @@ class S3Client:
             is_certain = (found or is_end) and all(one < other for one, other in pairwise(names))
             return (found, is_end) if is_certain else None
 
-        return None if self._rests_until == math.inf or below.partition("/")[2][:1] == "/" else self._asked(asked)
+        if self._paused_until == math.inf or below.partition("/")[2][:1] == "/":
+            return None
+        return self._with_time_limit(list_page)
 
     def is_last(self, below: str, before: str, name: str) -> bool:
         """Return whether the store says that of all names that begin with `below` just this one follows `before`."""
         top, *names = (each.partition("/")[2] for each in (below, before, name))
-        page = self._asked(lambda: self._page(top, StartAfter=names[0], MaxKeys=2))
+        page = self._with_time_limit(lambda: self._page(top, StartAfter=names[0], MaxKeys=2))
         return page is not None and [each["name"] for each in _objects(page)] == names[1:] and not page["IsTruncated"]
 
     def is_whole(self, path: str, found: Iterable[Mapping[str, Any]]) -> bool:
@@ -171,7 +173,7 @@ class S3Client:
     def sizes(self, names: Mapping[str, str]) -> dict[str, int]:
         """Return the sizes of objects, by name; what is left out was not found or not answered: s3fs must be asked."""
         plain, found = [path for path in names if PLAIN.fullmatch(path)] if self.usable else [], dict[str, int]()
-        if not plain or not self._asked(lambda: True):
+        if not plain or not self._with_time_limit(lambda: True):
             return {}
 
         def one(path: str) -> None:
@@ -180,9 +182,9 @@ class S3Client:
                 found[names[path]] = size
 
         def unanswered(path: str, error: Corrupt) -> None:
-            self._rests_until = time.monotonic() + REST_S
+            self._paused_until = time.monotonic() + REST_S
 
-        request_slots.read_each(plain, one, request_slots.of(self._url), self._seconds(), len(plain), unanswered)
+        request_slots.read_each(plain, one, request_slots.slots_of(self._url), self._seconds(), len(plain), unanswered)
         return dict(found)
 
     def delete(self, paths: Mapping[str, str | None]) -> set[str]:
@@ -191,30 +193,30 @@ class S3Client:
 
         The others are left to single requests, which may be repeated: their errors are the ones that count.
         """
-        named = {key: path for path in paths if _IN_XML.fullmatch(key := path.partition("/")[2])}
-        objects = [{"Key": key, **({"ETag": paths[path]} if paths[path] else {})} for key, path in named.items()]
-        what = {"Objects": objects, "Quiet": False}
+        paths_by_key = {key: path for path in paths if _IN_XML.fullmatch(key := path.partition("/")[2])}
+        objects = [{"Key": key, **({"ETag": paths[path]} if paths[path] else {})} for key, path in paths_by_key.items()]
+        request = {"Objects": objects, "Quiet": False}
         try:
-            found = self._fs.call_s3("delete_objects", Bucket=self.bucket, Delete=what) if named else {}
+            found = self._fs.call_s3("delete_objects", Bucket=self.bucket, Delete=request) if paths_by_key else {}
         except Exception:  # noqa: BLE001  # refused, not known to this server, or not answered
             return set()
-        return {named[each["Key"]] for each in found.get("Deleted", ()) if each.get("Key") in named}
+        return {paths_by_key[each["Key"]] for each in found.get("Deleted", ()) if each.get("Key") in paths_by_key}
 
-    def _asked(self, call: Callable[[], T]) -> T | None:
+    def _with_time_limit(self, call: Callable[[], T]) -> T | None:
         """Connect and make one call, within the time limit; None if s3fs must be asked."""
 
         def connected() -> T | None:
             try:
                 self._store()
             except Exception:  # noqa: BLE001  # s3fs connects next, and its error is the one that counts
-                self._rests_until = time.monotonic() + REST_S
+                self._paused_until = time.monotonic() + REST_S
                 return None
             return call()
 
         try:
             return time_limits.within(self._url, self._seconds(), lambda: time_limits.calling(connected))
         except Corrupt:
-            self._rests_until = time.monotonic() + REST_S
+            self._paused_until = time.monotonic() + REST_S
             raise
 
     def _seconds(self) -> float:
@@ -270,7 +272,7 @@ class S3Client:
         except BaseException as error:  # s3fs makes the same request next, and its error is the one that counts
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":  # of Rust
                 raise
-            self._rests_until = time.monotonic() + REST_S
+            self._paused_until = time.monotonic() + REST_S
             return None
 
     def _listed(self, path: str, splits: Sequence[str]) -> list[dict[str, Any]] | None:
@@ -298,11 +300,11 @@ class S3Client:
         found_all = [each | {"name": f"{self.bucket}/{each['name']}"} for each in found_all]
         return found_all if is_only or self.is_whole(path, found_all) else None
 
-    def _page(self, below: str, **asked: object) -> Mapping[str, Any] | None:
+    def _page(self, below: str, **parameters: object) -> Mapping[str, Any] | None:
         """Ask s3fs for one page of a listing; None if there is no bucket. Raises `Corrupt` if the answer is none."""
         try:
             page: Mapping[str, Any] = self._fs.call_s3(
-                "list_objects_v2", Bucket=self.bucket, Prefix=below, **asked, **self._fs.req_kw
+                "list_objects_v2", Bucket=self.bucket, Prefix=below, **parameters, **self._fs.req_kw
             )
         except FileNotFoundError:
             return None
@@ -322,7 +324,7 @@ class S3Client:
         if page is None:
             return None
         if "KeyCount" not in page:
-            self._rests_until = time.monotonic() + REST_S
+            self._paused_until = time.monotonic() + REST_S
             return None
         objects = [each for each in _objects(page) if each["name"] != below]  # the directory's own marker
         return objects, [each["Prefix"] for each in page.get("CommonPrefixes", ())], not page["IsTruncated"]

@@ -65,7 +65,7 @@ class Store:
         given = {"use_listings_cache": False, "skip_instance_cache": True, **known, **(options or {})}
         try:
             if "://" in location:
-                fs, root = time_limits.alone(location, lambda: fsspec.core.url_to_fs(location, **given))
+                fs, root = time_limits.in_own_thread(location, lambda: fsspec.core.url_to_fs(location, **given))
             else:  # fsspec would read `::` in a plain path as a chain of file systems
                 fs = fsspec.filesystem("file", **given)
                 root = fs._strip_protocol(location)
@@ -124,12 +124,12 @@ class Store:
         """Convert a path from metadata (relative, absolute, URL) to one relative to the root; else `Invalid`."""
         if not path.startswith("/") and not urls.is_url(path):
             return path.removeprefix("./")
-        named, root = urls.local_path(path) if self.is_local else path, f"{self.root.rstrip('/')}/"
-        found = os.path.realpath(named or "/") if self.is_local else str(self._fs._strip_protocol(named))
+        local, root = urls.local_path(path) if self.is_local else path, f"{self.root.rstrip('/')}/"
+        found = os.path.realpath(local or "/") if self.is_local else str(self._fs._strip_protocol(local))
         is_elsewhere = self.protocol in HDFS and urls.is_url(path) and urls.host(path) != urls.host(self.location)
         if is_elsewhere or not found.startswith(root):  # opening it might contact a server that an attacker named
-            said = message("{path} is not inside {location}.", path=path, location=self.location)
-            raise Invalid(said, path=path, remedy="Give a file of this table.")
+            problem = message("{path} is not inside {location}.", path=path, location=self.location)
+            raise Invalid(problem, path=path, remedy="Give a file of this table.")
         return found.removeprefix(root)
 
     # reading ------------------------------------------------------------------------------------------------
@@ -142,17 +142,17 @@ class Store:
                 if self.is_local:
                     return sorted(time_limits.calling(local_disk.ls, path, relative or path), key=_NAME)
                 if not (found := self.many and self.many.ls(path)):
-                    found = self._asked(lambda: ls(self._fs, path))
-                    if self.many and not self._asked(partial(self.many.is_whole, path, found)):
+                    found = self._with_time_limit(lambda: ls(self._fs, path))
+                    if self.many and not self._with_time_limit(partial(self.many.is_whole, path, found)):
                         continue
             except FileNotFoundError as error:
                 # An entry that was deleted during the listing raises the same error.
                 absent = partial(conditional.is_absent, self._fs, path)
-                if self._info(path) is not None or not self._asked(absent):
+                if self._info(path) is not None or not self._with_time_limit(absent):
                     continue
                 self._refuse_link(path)
-                said = message("There is no directory {relative}.", relative=relative or self.location)
-                raise NotFound(said, path=path) from error
+                problem = message("There is no directory {relative}.", relative=relative or self.location)
+                raise NotFound(problem, path=path) from error
             except SnapscopeError:
                 raise
             except Exception as error:
@@ -160,8 +160,8 @@ class Store:
             if len(found) == 1 and found[0]["name"] == path and found[0]["type"] != "directory":
                 raise no_directory(relative or self.location, path)
             return sorted(entries(found, path), key=_NAME)
-        said = message("The directory {relative} kept changing while it was listed.", relative=relative)
-        raise Corrupt(said, path=path, remedy="Try again.")
+        problem = message("The directory {relative} kept changing while it was listed.", relative=relative)
+        raise Corrupt(problem, path=path, remedy="Try again.")
 
     def ls_if_there(self, relative: str, splits: Sequence[str] = ()) -> list[DirectoryEntry]:
         """Like `ls`, but an absent directory has no entries: for directories that a format creates only when needed."""
@@ -181,7 +181,7 @@ class Store:
         try:
             if self.is_local:
                 return time_limits.calling(local_disk.read, path, most_bytes, start)
-            return self._asked(lambda: conditional.read(self._fs, path, most_bytes, start))
+            return self._with_time_limit(lambda: conditional.read(self._fs, path, most_bytes, start))
         except FileNotFoundError as error:
             self._refuse_link(path)
             raise NotFound("There is no file {relative}.", relative=relative, path=path) from error
@@ -218,7 +218,7 @@ class Store:
 
     def each(self, relatives: Sequence[str], act: Callable[[str], None]) -> None:
         """Call `act` for each, in parallel, with the caller's time limit. Raises the first error."""
-        slots = request_slots.of(server(self._fs, self.location))
+        slots = request_slots.slots_of(server(self._fs, self.location))
         request_slots.read_each(relatives, act, slots, time_limits.limit_s(), min(_READERS, len(relatives)))
 
     def size(self, relative: str) -> int | None:
@@ -249,7 +249,7 @@ class Store:
     def keeps_versions(self) -> bool | None:
         """Return whether the bucket keeps what is deleted, so that no space is freed yet; None if that is unknown."""
         try:
-            return self._asked(lambda: conditional.keeps_versions(self._fs, self.protocol, self.root))
+            return self._with_time_limit(lambda: conditional.keeps_versions(self._fs, self.protocol, self.root))
         except Exception:  # it takes a right that many do not have, and decides nothing
             return None
 
@@ -258,7 +258,7 @@ class Store:
         local disk, in the first of them of a store whose servers differ."""
         found = sorted(map(self.full, directories))
         if self.guarantees.tests and found:
-            self._asked(lambda: conditional.probe(self._fs, self.protocol, found[0], self._whole))
+            self._with_time_limit(lambda: conditional.probe(self._fs, self.protocol, found[0], self._whole))
         for directory in found if self.is_local else ():
             try:
                 local_disk.probe(directory)
@@ -279,8 +279,8 @@ class Store:
             elif self.guarantees.creates:
                 conditional.create(self._fs, self.protocol, path, data, lambda: self._whole(path, len(data)))
             else:
-                said = self.lacks(creates=True) or ""
-                raise Unsupported(said, path=path, remedy="Make this change with the table's own engine.")
+                problem = self.lacks(creates=True) or ""
+                raise Unsupported(problem, path=path, remedy="Make this change with the table's own engine.")
         except FileExistsError as error:
             raise Conflict("{relative} already exists.", relative=relative, path=path) from error
         except SnapscopeError:
@@ -309,13 +309,13 @@ class Store:
         A URL names a file outside the root; the caller must have checked that the table may delete there."""
         if other := self._elsewhere(relative):
             if other[0].protocol == self.protocol and f"{other[0].root}/".startswith(f"{self.root}/"):
-                said = message("{path} is inside the table, where it has another name; it was kept.", path=relative)
-                raise Invalid(said, path=relative)
+                reason = message("{path} is inside the table, where it has another name; it was kept.", path=relative)
+                raise Invalid(reason, path=relative)
             return other[0].delete(other[1])
         path = self.full(relative)
         if self.leads_out(relative):
-            said = message("{relative} is outside the table, behind a symbolic link; it was kept.", relative=relative)
-            raise Invalid(said, path=path)
+            reason = message("{relative} is outside the table, behind a symbolic link; it was kept.", relative=relative)
+            raise Invalid(reason, path=path)
         try:
             conditional.delete(self._fs, self.protocol, path, was, lambda: self._whole(path))
         except FileNotFoundError:
@@ -378,14 +378,14 @@ class Store:
         less than its thread)."""
         return self.protocol not in (*LOCAL, "memory")
 
-    def _asked(self, call: Callable[[], T]) -> T:
+    def _with_time_limit(self, call: Callable[[], T]) -> T:
         """Make one call to the file system within its time limit."""
-        return time_limits.alone(self.location, call) if self._may_be_silent else time_limits.calling(call)
+        return time_limits.in_own_thread(self.location, call) if self._may_be_silent else time_limits.calling(call)
 
     def _info(self, path: str) -> Mapping[str, Any] | None:
         """Return what the file system knows about a file or directory, None if it is absent."""
         try:
-            info: Mapping[str, Any] = self._asked(lambda: self._fs.info(path))
+            info: Mapping[str, Any] = self._with_time_limit(lambda: self._fs.info(path))
         except FileNotFoundError:
             return None
         except SnapscopeError:

@@ -134,7 +134,7 @@ def begin(of: str, seconds: float, work: Callable[[], T], most_stuck: int = MOST
 
     Raises `Corrupt` at once if `most_stuck` threads are already stuck waiting for `of`.
     """
-    handed = Waiting(of, seconds, work)
+    waiting = Waiting(of, seconds, work)
     with _lock:
         if _stuck[of] >= most_stuck:
             raise Corrupt(
@@ -146,8 +146,8 @@ def begin(of: str, seconds: float, work: Callable[[], T], most_stuck: int = MOST
     if tasks is None:
         tasks = SimpleQueue()
         threading.Thread(target=_serve, args=(tasks,), name="snapscope-reader", daemon=True).start()
-    tasks.put(handed)
-    return handed
+    tasks.put(waiting)
+    return waiting
 
 
 def within(of: str, seconds: float, work: Callable[[], T], most_stuck: int = MOST_STUCK) -> T:
@@ -183,16 +183,16 @@ def calling(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         return work(*given, **named)
 
 
-def alone(of: str, work: Callable[[], T]) -> T:
+def in_own_thread(of: str, work: Callable[[], T]) -> T:
     """Make one call that may never return in a thread of its own; it may take `call_s` in total."""
     return calling(lambda: within(of, call_s(), lambda: calling(work)))
 
 
-def together(of: str, calls: Sequence[Callable[[], T]], also: Callable[[], object] = lambda: None) -> list[T]:
+def together(of: str, calls: Sequence[Callable[[], T]], extra_call: Callable[[], object] = lambda: None) -> list[T]:
     """Make calls at the same time, at most `TOGETHER`, each in a thread of its own, and return their results in this
     order; also call `also`. Raises the first error once all have ended."""
     seconds, found = min(limit_s(), call_s()), list[T]()
-    beside = begin(of, seconds, also)
+    extra = begin(of, seconds, extra_call)
     errors = list[BaseException]()
     for at in range(0, len(calls), TOGETHER):
         for each in [begin(of, seconds, call) for call in calls[at : at + TOGETHER]]:
@@ -200,7 +200,7 @@ def together(of: str, calls: Sequence[Callable[[], T]], also: Callable[[], objec
                 found.append(each.answer())
             except BaseException as error:  # noqa: BLE001 - raised below
                 errors.append(error)
-    beside.answer()
+    extra.answer()
     if errors:
         raise errors[0]
     return found

@@ -52,9 +52,9 @@ class WebHdfs(WebHDFS):  # type: ignore[misc]  # fsspec has no types
 
     def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **more: Any) -> None:
         overwrites = "true" if mode == "overwrite" else "false"
-        asked = self._call("CREATE", "put", path, redirect=False, overwrite=overwrites)
-        where = self._apply_proxy(asked.headers["Location"])
-        self.session.put(where, data=value, headers={"content-type": "application/octet-stream"}).raise_for_status()
+        redirect = self._call("CREATE", "put", path, redirect=False, overwrite=overwrites)
+        address = self._apply_proxy(redirect.headers["Location"])
+        self.session.put(address, data=value, headers={"content-type": "application/octet-stream"}).raise_for_status()
 
     def rm_file(self, path: str, **more: Any) -> None:
         if not _done(self._call("DELETE", "delete", path=path, recursive="false")):

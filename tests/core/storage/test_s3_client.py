@@ -184,7 +184,7 @@ def test_a_later_page_that_is_none_never_ends_a_listing(
     store = Store(f"s3://{memory_s3.BUCKET}/t")
     if client == "s3fs":
         assert store.many
-        store.many._rests_until = math.inf
+        store.many._paused_until = math.inf
     assert len(store.ls_if_there("m", splits)) == len(names)
     monkeypatch.setattr(server, "_listed", broken)
     with pytest.raises(Corrupt):
@@ -209,7 +209,7 @@ def test_a_listing_during_which_names_were_added_is_repeated(
     store = Store(f"s3://{memory_s3.BUCKET}/t")
     if client == "s3fs":
         assert store.many
-        store.many._rests_until = math.inf
+        store.many._paused_until = math.inf
     assert len(store.ls("m")) == 31
     assert added
 
