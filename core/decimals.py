@@ -71,16 +71,16 @@ def integers(column: pa.Array) -> Integers:
     return wide
 
 
-def column(unscaled: Integers, there: npt.NDArray[np.bool_], of: pa.DataType) -> pa.Array:
+def column(unscaled: Integers, is_valid: npt.NDArray[np.bool_], type_: pa.DataType) -> pa.Array:
     """The inverse of `integers`; null where `there` is false."""
     if unscaled.dtype.kind == "i":
-        low = np.where(there, unscaled, 0).astype(np.int64)
+        low = np.where(is_valid, unscaled, 0).astype(np.int64)
         words = np.stack((low, low >> 63), axis=1).tobytes()
     else:
         words = b"".join(int(each).to_bytes(16, "little", signed=True) if is_there else bytes(16)
-                         for each, is_there in zip(unscaled, there, strict=True))  # fmt: skip
-    valid = pa.array(there).buffers()[1]
-    return pa.Array.from_buffers(of, len(unscaled), [valid, pa.py_buffer(words)])
+                         for each, is_there in zip(unscaled, is_valid, strict=True))  # fmt: skip
+    valid = pa.array(is_valid).buffers()[1]
+    return pa.Array.from_buffers(type_, len(unscaled), [valid, pa.py_buffer(words)])
 
 
 def rounded(value: Decimal, scale: int, size: int) -> Decimal | None:

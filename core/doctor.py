@@ -244,11 +244,11 @@ def _catalogs(places: Sequence[str]) -> Iterator[Finding]:
     except SnapscopeError as error:
         yield Finding("catalogs", "configuration", PROBLEM, error.message, error.remedy or "")
         return
-    asked = [place for place in places if is_name(place) and place != SCHEME]
-    if not known and not asked:
+    given = [place for place in places if is_name(place) and place != SCHEME]
+    if not known and not given:
         none = message("names no catalog (.pyiceberg.yaml, PYICEBERG_CATALOG__NAME__URI)")
         yield Finding("catalogs", "configuration", OK, none)
-    for place in dict.fromkeys([*known, *asked]):
+    for place in dict.fromkeys([*known, *given]):
         yield _reached("catalogs", place)
 
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from core.units import size
 
-SHOWN = 1_000  # characters of a value in a table
-SAID = 4_000  # characters of a text anywhere else on a page
+LONGEST_VALUE = 1_000  # characters of a value in a table
+LONGEST_TEXT = 4_000  # characters of a text anywhere else on a page
 _UNSEEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\u200b-\\u200f\\u2060\\ufeff]*"  # what a spreadsheet may drop first
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")  # embeds, overrides and isolates, and their ends
 _SIGNS = "=+@＝＋－＠-"
@@ -29,12 +29,12 @@ _INSIDE = re.compile(rf"([;\t\r\n])(?={_UNSEEN}[{_SIGNS}])")
 _PLAIN = (int, float, Decimal, np.number, np.bool_, np.datetime64, dt.date, dt.time)
 
 
-def shortened(text: str, most: int = SHOWN) -> str:
+def shortened(text: str, most: int = LONGEST_VALUE) -> str:
     """The text; if it is too long, its beginning and its total size."""
     return text if len(text) <= most else f"{text[:most]}{rest(len(text.encode(errors='replace')))}"
 
 
-def unturned(text: str) -> str:
+def escape_direction_marks(text: str) -> str:
     """The text with the characters escaped that would turn the direction of what follows: `evil\\u202egpj.exe` must not
     look like `evilexe.jpg`, nor turn the sentence around it."""
     return text if text.isascii() else _TURNS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

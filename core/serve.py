@@ -56,10 +56,10 @@ def _listening(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         if error.errno != errno.EADDRINUSE:
-            said, remedy = "Port {port} cannot be used: {error}.", "Choose another one with `--port`."
-            raise Invalid(said, port=port, error=error.strerror, remedy=remedy) from error
-        said = "Port {port} is in use: another program, or another `snapscope serve`, listens there."
-        raise Conflict(said, port=port, remedy="Stop it, or choose another one with `--port`.") from error
+            problem, remedy = "Port {port} cannot be used: {error}.", "Choose another one with `--port`."
+            raise Invalid(problem, port=port, error=error.strerror, remedy=remedy) from error
+        problem = "Port {port} is in use: another program, or another `snapscope serve`, listens there."
+        raise Conflict(problem, port=port, remedy="Stop it, or choose another one with `--port`.") from error
     return listener
 
 
@@ -81,9 +81,9 @@ def _host(named: str) -> str:
     """The Host header a browser sends for a host and port that the user named. Raises `Invalid` if it is not one."""
     host = named.strip().lower()
     if not _HOST.fullmatch(host):
-        said = "not a valid host and port: {named!r}."
+        problem = "not a valid host and port: {named!r}."
         remedy = "Write it as in the browser's address bar, without http://: localhost:9000."
-        raise Invalid(said, named=named, remedy=remedy)
+        raise Invalid(problem, named=named, remedy=remedy)
     return host
 
 
@@ -133,41 +133,41 @@ def serve(
     *,
     is_writing: bool = False,
     hosts: Sequence[str] = (),
-    beside: Sequence[Sequence[str]] = (),
+    extra_programs: Sequence[Sequence[str]] = (),
 ) -> int:
     """`start` the dashboard, print its address, and run it until it is stopped; return its exit status.
 
-    `beside` are further programs that Python runs meanwhile, as `program`; they end with the server.
+    `extra_programs` are further programs that Python runs meanwhile, as `program`; they end with the server.
 
     A signal to this process also stops the dashboard and its Spark, however early it arrives, so nothing keeps the
     port.
     """
-    asked = False
+    stop_requested = False
     processes: list[subprocess.Popen[bytes]] = []
 
     def stop(*_: object) -> None:
-        nonlocal asked
-        asked = True
+        nonlocal stop_requested
+        stop_requested = True
         for each in processes:
             each.terminate()
 
-    heeded = [each for each in _ENDINGS if signal.getsignal(each) is not signal.SIG_IGN]  # nohup ignores some
-    before = {each: signal.signal(each, stop) for each in heeded}
+    handled = [each for each in _ENDINGS if signal.getsignal(each) is not signal.SIG_IGN]  # nohup ignores some
+    previous_handlers = {each: signal.signal(each, stop) for each in handled}
     try:
         serving = start(places, port, is_writing=is_writing, hosts=hosts)
         processes.append(serving.process)
-        for each in () if asked else beside:
+        for each in () if stop_requested else extra_programs:
             quiet = subprocess.DEVNULL
             processes.append(
                 subprocess.Popen([sys.executable, *each], stdin=quiet, stdout=quiet, stderr=quiet, process_group=0)
             )
-        if asked:
+        if stop_requested:
             serving.process.terminate()
         else:
             sys.stderr.write(f"Snapscope opens at {serving.address} (stop with Ctrl+C).\n")
         return serving.process.wait()
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)
         for process in processes[1:]:
             process.terminate()

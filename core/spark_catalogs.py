@@ -152,8 +152,8 @@ def _add_paimon(found: SparkCatalogs, name: str, own: Mapping[str, str], servers
     if not uri:
         found.left_out[name] = message("It has no uri.")
         return
-    said = {ours: own[theirs] for theirs, ours in _PAIMON_KEYS[kind].items() if own.get(theirs)} | login
-    found.catalogs[name] = {"type": f"paimon-{kind}", "uri": uri, **_flagged(said)}
+    options = {ours: own[theirs] for theirs, ours in _PAIMON_KEYS[kind].items() if own.get(theirs)} | login
+    found.catalogs[name] = {"type": f"paimon-{kind}", "uri": uri, **_flagged(options)}
 
 
 def _login(own: Mapping[str, str]) -> dict[str, str] | None:
@@ -174,15 +174,15 @@ def _login(own: Mapping[str, str]) -> dict[str, str] | None:
 def _add_iceberg(found: SparkCatalogs, name: str, own: Mapping[str, str], servers: str) -> None:
     written = own.get("catalog-impl", "")
     kind = _IMPLEMENTED.get(written, written) or own.get("type", "hive").lower()
-    said = {key: value for key, value in own.items() if key not in _OF_JAVA}
-    uri = said.get("uri") or (servers if kind == "hive" else "")
+    options = {key: value for key, value in own.items() if key not in _OF_JAVA}
+    uri = options.get("uri") or (servers if kind == "hive" else "")
     if kind == "hadoop":
         _add_warehouse(found, name, own)
     elif kind == "jdbc" and uri.startswith(_SQLITE):
         path = uri.removeprefix(_SQLITE).removeprefix("file:").partition("?")[0]
-        found.iceberg[name] = {**said, "type": "sql", "uri": f"sqlite:///{path}"}
+        found.iceberg[name] = {**options, "type": "sql", "uri": f"sqlite:///{path}"}
     elif kind == "glue" or (kind in ("rest", "hive") and uri):
-        found.iceberg[name] = {**said, "type": kind, **({"uri": uri} if uri else {})}
+        found.iceberg[name] = {**options, "type": kind, **({"uri": uri} if uri else {})}
     elif kind in ("rest", "hive"):
         found.left_out[name] = message("It has no uri.")
     else:
@@ -191,11 +191,11 @@ def _add_iceberg(found: SparkCatalogs, name: str, own: Mapping[str, str], server
 
 def _add_warehouse(found: SparkCatalogs, name: str, own: Mapping[str, str]) -> None:
     if place := own.get("warehouse", ""):
-        said = {ours: own[theirs] for theirs, ours in _STORE.items() if own.get(theirs)}
-        found.warehouses[name] = {"location": place, **_flagged(said)}
+        options = {ours: own[theirs] for theirs, ours in _STORE.items() if own.get(theirs)}
+        found.warehouses[name] = {"location": place, **_flagged(options)}
     else:
         found.left_out[name] = message("It has no warehouse.")
 
 
-def _flagged(said: Mapping[str, str]) -> dict[str, str | bool]:
-    return {key: is_true(value) if key in _FLAGS else value for key, value in said.items()}
+def _flagged(options: Mapping[str, str]) -> dict[str, str | bool]:
+    return {key: is_true(value) if key in _FLAGS else value for key, value in options.items()}

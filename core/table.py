@@ -152,17 +152,19 @@ class Table:
         From sums over files, it can be an expiry or a deletion of tags or of orphans.
         """
         if history is not None and not isinstance(history, History):
-            return self._shown(self._undoubted(self.format.plan_deletion(history, change, now_ms), history), history)
+            return self._shown(
+                self._without_doubtful(self.format.plan_deletion(history, change, now_ms), history), history
+            )
         wide = self.is_wide(change)
         if history is None or (wide and all(holder.exists for holder in history.holders)):
             history = self.history(None if history is None else history.heads, progress, changelogs=wide)
-        return self._shown(self._undoubted(self.format.plan(history, change, now_ms), history), history)
+        return self._shown(self._without_doubtful(self.format.plan(history, change, now_ms), history), history)
 
     def is_wide(self, change: Change) -> bool:
         """Whether planning an action needs positions for the changelogs that it leaves behind."""
         return leaves_changelogs(change) and self.capabilities.has_changelogs
 
-    def _undoubted(self, plan: Plan, history: HistorySummary) -> Plan:
+    def _without_doubtful(self, plan: Plan, history: HistorySummary) -> Plan:
         """Drop orphans that a version may refer to: the run would keep them back and remain incomplete."""
         if not (isinstance(plan.change, CleanOrphans) and len(plan.frees)):
             return plan

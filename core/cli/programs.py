@@ -99,7 +99,7 @@ def serve(args: Args) -> Answer:
             begin(os.path.realpath(args.demo), time.time_ns() // 1_000_000)
             programs.append(("-m", "core.demo.background", os.path.realpath(args.demo)))
             print("The demo is being built; the page shows its tables as they come.", file=sys.stderr)
-    status = run_dashboard(places, args.port, is_writing=args.write, hosts=args.allow_host, beside=programs)
+    status = run_dashboard(places, args.port, is_writing=args.write, hosts=args.allow_host, extra_programs=programs)
     return {"exit_status": status}, ""
 
 

@@ -74,20 +74,20 @@ def of_plan(
     speak: Speak = str,
 ) -> str:
     """A plan for approval: what expires and why, why the rest is kept, warnings, and the command that runs it."""
-    asked = danger(plan, heads.name)
-    typed = message("You will be asked to type “{phrase}”.", phrase=asked.phrase)
+    confirmation = danger(plan, heads.name)
+    typed = message("You will be asked to type “{phrase}”.", phrase=confirmation.phrase)
     roots = [each.root for each in plan.outside]
     runs_it = command_line.exactly(plan.change, heads.location, plan.now_ms, plan.fingerprint, roots)
     by_point = pieces.snapshots(heads)
-    goes = [_going(plan, verdict, by_point, zone) for verdict in plan.deleted_points[: pieces.POINTS_LISTED]]
+    deleted = [_deleted_row(plan, verdict, by_point, zone) for verdict in plan.deleted_points[: pieces.POINTS_LISTED]]
     warnings = [note(each.text) for each in plan.warnings]
     warnings += (
-        [note(message("This plan needs extra confirmation: {why}.", why=joined(sentences(asked.why))))]
-        if asked.why
+        [note(message("This plan needs extra confirmation: {why}.", why=joined(sentences(confirmation.why))))]
+        if confirmation.why
         else []
     )
     next_commit = [] if coming is None else [sentence(coming.headline), *(note(each.text) for each in coming.breaks)]
-    left = plan.orphans.to_pylist()[: pieces.FILES_LISTED]
+    orphans = plan.orphans.to_pylist()[: pieces.FILES_LISTED]
     parts = [
         facts(
             [
@@ -111,18 +111,18 @@ def of_plan(
         section(
             "Run this plan",
             command(runs_it),
-            sentence(both(_RUNS, typed) if asked.phrase else _RUNS),
+            sentence(both(_RUNS, typed) if confirmation.phrase else _RUNS),
         ),
         section(
             "Deleted",
             table(
                 ("Snapshot or tag", "", "Committed", "By", "Why"),
-                goes,
+                deleted,
                 of=len(plan.deleted_points),
                 what="snapshots and tags",
             ),
         ),
-        section("Kept, and why", table(("Snapshot or tag", "#Snapshots and tags", "Why"), _staying(plan.points))),
+        section("Kept, and why", table(("Snapshot or tag", "#Snapshots and tags", "Why"), _kept_rows(plan.points))),
         section(
             "Files to delete",
             sentence(_FREES),
@@ -133,7 +133,9 @@ def of_plan(
         else Fragment(),
         section(
             "No longer held by anything",
-            table(("Path", "Kind", "#Bytes"), [pieces.file(each) for each in left], of=len(plan.orphans), what="files"),
+            table(
+                ("Path", "Kind", "#Bytes"), [pieces.file(each) for each in orphans], of=len(plan.orphans), what="files"
+            ),
         ),
         section("Current files that the commit removes", *(sentence(each.text) for each in plan.notes)),
         pieces.listed(plan.leaving, LEAVING.names) if len(plan.leaving) else Fragment(),
@@ -163,8 +165,8 @@ def of_diff(value: Diff, history: History, title: str, *, zone: str = UTC, speak
         bytes=f"{'−' if total['net_bytes'] < 0 else '+'}{rounded(abs(total['net_bytes']))}",
     )
     sums = [
-        (said, *(pieces.sums(total, name)), *(pieces.sums(total, f"compaction_{name}")))
-        for name, said in (("added", message("Added")), ("removed", message("Removed")))
+        (label, *(pieces.sums(total, name)), *(pieces.sums(total, f"compaction_{name}")))
+        for name, label in (("added", message("Added")), ("removed", message("Removed")))
     ]
     heads = ("", "#Files", "#Rows", "#Bytes", "#of which compaction: files", "#rows", "#bytes")
     partitions = [
@@ -288,19 +290,19 @@ def _change(plan: Plan) -> str:
     return message("{kind}, branch {branch}", kind=kind.capitalize(), branch=plan.change.branch)
 
 
-def _going(plan: Plan, verdict: Verdict, by_point: dict[str, Snapshot], zone: str) -> tuple[Piece, ...]:
+def _deleted_row(plan: Plan, verdict: Verdict, by_point: dict[str, Snapshot], zone: str) -> tuple[Piece, ...]:
     at = by_point.get(verdict.point)
-    fate = message("expires") if plan.change.expires(verdict.point) else message("deleted")
+    outcome = message("expires") if plan.change.expires(verdict.point) else message("deleted")
     who = (moment(at.time_ms, zone), at.commit_user) if at else ("—", "—")
-    return (mono(verdict.point), marked("goes", fate), *who, joined(sentences(verdict.reasons)))
+    return (mono(verdict.point), marked("goes", outcome), *who, joined(sentences(verdict.reasons)))
 
 
-def _staying(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:
+def _kept_rows(points: Iterable[Verdict]) -> list[tuple[Piece, ...]]:
     """One line per version; neighbours kept for the same reasons share a line."""
     rows: list[tuple[Piece, ...]] = []
-    stays = [verdict for verdict in points if verdict.keep]
-    for reasons, alike in itertools.groupby(stays, key=lambda each: each.reasons):
-        names, why = [each.point for each in alike], joined(sentences(reasons))
+    kept = [verdict for verdict in points if verdict.keep]
+    for reasons, group in itertools.groupby(kept, key=lambda each: each.reasons):
+        names, why = [each.point for each in group], joined(sentences(reasons))
         if len(names) < _ALIKE:
             rows += [(mono(name), "1", why) for name in names]
         else:

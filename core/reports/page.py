@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from core.messages import literal, message
 from core.model.time_input import zone_of
-from core.safe_text import SAID, shortened
+from core.safe_text import LONGEST_TEXT, shortened
 from core.units import printable
 from core.units import size as rounded
 
@@ -58,15 +58,15 @@ def _template() -> Template:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context  # slow, and only reports need it
 
     @pass_context
-    def said(context: Context, value: object) -> object:
+    def rendered(context: Context, value: object) -> object:
         if isinstance(value, Markup) or not isinstance(value, str):
             return value
         text = context["speak"](value)
-        return printable(text if isinstance(value, Whole) else shortened(text, SAID))
+        return printable(text if isinstance(value, Whole) else shortened(text, LONGEST_TEXT))
 
     loader = FileSystemLoader(Path(__file__).parent)
-    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=said)
-    return made.get_template("page.html")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=rendered)
+    return environment.get_template("page.html")
 
 
 def mono(value: object) -> Fragment:
@@ -143,11 +143,11 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Piece]], *, of: int | No
         return Fragment()
     numbers = [head.startswith("#") for head in heads]
     assert all(len(row) == len(heads) for row in rows)
-    made = Fragment("table", ([literal(each.removeprefix("#")) for each in heads], numbers, rows))
+    shown = Fragment("table", ([literal(each.removeprefix("#")) for each in heads], numbers, rows))
     if not of or of <= len(rows):
-        return made
+        return shown
     less = message("The first {shown:,} of {all:,} {what} are listed.", shown=len(rows), all=of, what=literal(what))
-    return html(made, note(less))
+    return html(shown, note(less))
 
 
 def page(title: str, lead: str, parts: Iterable[Fragment], foot: str, speak: Speak = str) -> str:

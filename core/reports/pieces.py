@@ -34,13 +34,13 @@ def listed(files: pa.Table, columns: Sequence[str]) -> Fragment:
 
 
 def file(each: dict[str, object]) -> tuple[Piece, ...]:
-    made: list[Piece] = []
+    cells: list[Piece] = []
     for name, value in each.items():
         if isinstance(value, int):
-            made.append(size(value) if name == "bytes" else count(value))
+            cells.append(size(value) if name == "bytes" else count(value))
         else:
-            made.append("—" if value is None else mono(value) if name in ("path", "partition") else str(value))
-    return tuple(made)
+            cells.append("—" if value is None else mono(value) if name in ("path", "partition") else str(value))
+    return tuple(cells)
 
 
 def sums(total: Mapping[str, int], name: str) -> tuple[Piece, ...]:
@@ -48,8 +48,8 @@ def sums(total: Mapping[str, int], name: str) -> tuple[Piece, ...]:
 
 
 def point(at: AsOf, zone: str) -> Fragment:
-    said = message("(snapshot {id}, committed {at})", id=at.snapshot.id, at=moment(at.snapshot.time_ms, zone))
-    return html(mono(at.point), " ", said)
+    details = message("(snapshot {id}, committed {at})", id=at.snapshot.id, at=moment(at.snapshot.time_ms, zone))
+    return html(mono(at.point), " ", details)
 
 
 def snapshots(heads: Heads) -> dict[str, Snapshot]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.safe_text import unturned
+from core.safe_text import escape_direction_marks
 from dashboard.charts.ruler import Ruler
 from dashboard.formatting import units
 from dashboard.formatting.palette import Palette
@@ -91,7 +91,7 @@ class Canvas:
         fade the other marks unless `look` sets an unselected style."""
         font = {"textfont": {"color": look["textfont"]["color"]}} if "textfont" in look else {}
         look.setdefault("unselected", {"marker": {"opacity": 1.0}, **font})
-        custom_data = [[each, unturned(hover)] for each, hover in zip(payloads, hovers, strict=True)]
+        custom_data = [[each, escape_direction_marks(hover)] for each, hover in zip(payloads, hovers, strict=True)]
         self.add(
             row=row, x=self.at(times_ms), y=list(heights), customdata=custom_data, hovertemplate=hover, **look
         )  # fmt: skip

@@ -46,7 +46,7 @@ def page_rows(columns: int) -> int:
 
 def most_shown(rows: int, columns: int) -> int:
     """Return the number of characters to show of each value, so that all of them stay within the limit."""
-    return max(FEWEST, min(safe_text.SHOWN, MOST_SENT // max(1, rows * columns)))
+    return max(FEWEST, min(safe_text.LONGEST_VALUE, MOST_SENT // max(1, rows * columns)))
 
 
 def is_cut(shown: pd.DataFrame, most: int) -> bool:
@@ -66,7 +66,7 @@ def brief(frame: pd.DataFrame) -> pd.DataFrame:
     most = most_shown(len(frame), len(frame.columns))
 
     def shown(value: object) -> object:
-        return safe_text.unturned(safe_text.shortened(value, most)) if isinstance(value, str) else value
+        return safe_text.escape_direction_marks(safe_text.shortened(value, most)) if isinstance(value, str) else value
 
     safe_frame = frame
     for place, of in enumerate(frame.dtypes):

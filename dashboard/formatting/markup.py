@@ -26,7 +26,7 @@ def _printable(value: object) -> object:
     """Convert a value to text; messages from core are translated."""
     if isinstance(value, Html) or not isinstance(value, str):
         return value
-    return cells.unturned(cells.shortened(words.spoken(value), cells.SAID))
+    return cells.escape_direction_marks(cells.shortened(words.spoken(value), cells.LONGEST_TEXT))
 
 
 @cache

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.formats.table_format import TableRef
-from core.safe_text import unturned
+from core.safe_text import escape_direction_marks
 
 MOST = 60
 CATALOGS = ("iceberg://", "paimon://")
@@ -75,4 +75,4 @@ _MARKS = re.compile(r"[\\`*\[\]$<>~&!]|(?<!\w)_|_(?!\w)|:(?=[\w+/-]+:)|^[-+#]|(?
 
 def inline(text: str) -> str:
     """Escape a name inside a label or sentence, only where Markdown would interpret it."""
-    return _MARKS.sub(r"\\\g<0>", unturned(" ".join(text.split())))
+    return _MARKS.sub(r"\\\g<0>", escape_direction_marks(" ".join(text.split())))

@@ -8,7 +8,7 @@ from core.errors import Invalid
 from core.model import time_input
 from core.model.references import MAIN, Heads, Line, Snapshot
 from core.model.time_travel import AsOf
-from core.safe_text import unturned
+from core.safe_text import escape_direction_marks
 from dashboard import words
 from dashboard.formatting import units
 from dashboard.formatting.palette import SIGNS
@@ -45,7 +45,7 @@ def offered(heads: Heads, zone: str, now_ms: int, line: Line | None = None) -> d
     lines = heads.lines if line is None else (line,)
 
     def shown(sign: str, name: str, of: Snapshot | None) -> str:
-        name = unturned(name)
+        name = escape_direction_marks(name)
         return f"{sign} {name}" if of is None else f"{sign} {name} · {snapshot_text(of, zone, now_ms)}"
 
     found = {}

@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from core.model.references import NO_BRANCH
 from core.model.time_travel import AsOf
-from core.safe_text import unturned
+from core.safe_text import escape_direction_marks
 from dashboard.charts.pointer import Reset
 from dashboard.charts.time_axis import Dot, Flag, Pin
 from dashboard.formatting import units
@@ -35,7 +35,7 @@ def commit_kind(kind: str) -> str:
 def lane(branch: str, held: bool, empty: bool) -> str:
     if branch == NO_BRANCH:
         return _("(no branch)")
-    name = escape(unturned(branch if len(branch) <= 14 else branch[:13] + "…"))
+    name = escape(escape_direction_marks(branch if len(branch) <= 14 else branch[:13] + "…"))
     return _("kept by tags") if held else _("{name}<br>(empty)", name=name) if empty else name
 
 
@@ -167,7 +167,7 @@ def mark_hover(before: int, after: int) -> str:
 
 
 def group_label(group: Sequence[Flag | Pin]) -> str:
-    return unturned(group[0].name) + (f" +{len(group) - 1}" if len(group) > 1 else "")
+    return escape_direction_marks(group[0].name) + (f" +{len(group) - 1}" if len(group) > 1 else "")
 
 
 def flag_hover(flags: Sequence[Flag], zone: str) -> str:

@@ -432,18 +432,18 @@ def test_what_a_page_sends_is_bounded(rows: int, columns: int) -> None:
     most = cells.most_shown(at_once, columns)
     assert at_once * columns * most <= cells.MOST_SENT or most == cells.FEWEST
     assert at_once * columns * most <= 5_000_000
-    assert cells.most_shown(rows, 1) <= safe_text.SHOWN
+    assert cells.most_shown(rows, 1) <= safe_text.LONGEST_VALUE
 
 
 def test_grids_and_sentences_show_beginnings_too() -> None:
     great = "x" * MEGA
     frame = pd.DataFrame({"a": [great, "b"], "n": [1, 2]})
     shown = cells.brief(frame)
-    assert shown["a"][0] == great[: safe_text.SHOWN] + "… (3.0 MB)"
+    assert shown["a"][0] == great[: safe_text.LONGEST_VALUE] + "… (3.0 MB)"
     assert frame["a"][0] == great
     assert cells.brief(frame.tail(1)) is not None
-    assert len(markup.note("info", great)) < 2 * safe_text.SAID
-    assert len(markup.facts([("option", markup.mono(great))])) < 2 * safe_text.SAID
+    assert len(markup.note("info", great)) < 2 * safe_text.LONGEST_TEXT
+    assert len(markup.facts([("option", markup.mono(great))])) < 2 * safe_text.LONGEST_TEXT
     made = sheet.page("t", "l", [sheet.facts([("Option", sheet.mono(great))]), sheet.command("run " + great)], "f")
     assert MEGA < len(made) < MEGA + 100_000  # a truncated command would be useless
 
