@@ -318,7 +318,7 @@ def bisected(found: Found, frame: Callable[[pa.Table], F]) -> Bisect[F]:
         is_exact=answer.first_true is not None and not answer.unknown and not found.is_after_gap,
         probes=frame(frames.of_rows(rows, PROBES)),
         contradictions=tuple((found.places[a].point, found.places[b].point) for a, b in answer.contradictions),
-        _condition=found.asked.text,
+        _condition=found.condition.text,
     )
 
 

@@ -43,8 +43,8 @@ def document(found: Found) -> dict[str, Any]:
     """The answer as JSON: versions as POINTs in commit order; probes in the order they were made."""
     answer = found.answer
     return {
-        "condition": found.asked.text,
-        "statement": found.asked.statement,
+        "condition": found.condition.text,
+        "statement": found.condition.statement,
         "branch": found.branch,
         "outcome": str(answer.outcome),
         "first_true": _point(found, answer.first_true),
@@ -80,7 +80,7 @@ def _text(table: str, found: Found) -> str:
         for each in sorted(found.probes, key=lambda each: each.place)
     ]
     total = several(len(found.places), "retained snapshot")
-    lines = [grid(("snapshot", "committed", found.asked.text.replace("\n", " "), "took"), rows), _sentence(found)]
+    lines = [grid(("snapshot", "committed", found.condition.text.replace("\n", " "), "took"), rows), _sentence(found)]
     answer = found.answer
     if answer.outcome in (Outcome.TURNED, Outcome.ALREADY) and answer.unknown:
         lines.append(

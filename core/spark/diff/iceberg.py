@@ -32,8 +32,8 @@ def compare(spark: SparkSession, a: IcebergScan, b: IcebergScan) -> Compared:
         spark.conf.set("spark.sql.caseSensitive", "true")
     refused = {each.id: why for each in (*a.columns, *b.columns) if (why := _refusal(each)) is not None}
     columns = columns_of(_typed(a), _typed(b), refused)
-    ours, theirs = _told(a), _told(b)
-    same = {path for path, how in ours.items() if theirs.get(path) == how} if a.columns == b.columns else set()
+    ours, theirs = _contents_by_file(a), _contents_by_file(b)
+    same = {path for path, content in ours.items() if theirs.get(path) == content} if a.columns == b.columns else set()
     found = [iceberg_read.rows(spark, _without(point, same)) for point in (a, b)]
     notes = [sentence for each in found for sentence in each.differs]
     files = len({*ours, *theirs} - same), len({*ours, *theirs})
@@ -55,25 +55,25 @@ def _typed(point: IcebergScan) -> Schema:
     return replace(point.schema, fields=tuple(each for each in point.schema.fields if each.id in ids))
 
 
-def _told(point: IcebergScan) -> dict[str, Any]:
+def _contents_by_file(point: IcebergScan) -> dict[str, Any]:
     """Per file its rows, constants and deletes. A file that is live more than once equals no other."""
     found: list[tuple[str, Any]] = [(path, (rows, None, [], [], {})) for path, rows in point.native]
     for unit in point.work:
         for file in unit["files"]:
-            how = (file["rows"], file["vector"], unit["positions"], unit["equality"], file["constants"])
-            found.append((file["path"], how))
+            content = (file["rows"], file["vector"], unit["positions"], unit["equality"], file["constants"])
+            found.append((file["path"], content))
     times = Counter(path for path, _ in found)
-    return {path: how if times[path] == 1 else object() for path, how in found}
+    return {path: content if times[path] == 1 else object() for path, content in found}
 
 
-def _rows(how: Any) -> int | None:
-    rows, vector, positions, equality, _ = how
+def _rows(content: Any) -> int | None:
+    rows, vector, positions, equality, _ = content
     return None if positions or equality else rows - (vector[3] if vector else 0)
 
 
 def _without(point: IcebergScan, paths: set[str]) -> IcebergScan:
-    def left(files: Iterable[Any]) -> list[Any]:
+    def remaining(files: Iterable[Any]) -> list[Any]:
         return [file for file in files if file["path"] not in paths]
 
-    work = ({**unit, "files": some} for unit in point.work if (some := left(unit["files"])))
+    work = ({**unit, "files": some} for unit in point.work if (some := remaining(unit["files"])))
     return replace(point, native=tuple(each for each in point.native if each[0] not in paths), work=tuple(work))

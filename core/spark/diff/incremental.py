@@ -91,14 +91,14 @@ def between(
     except _NotByFiles as why:
         a, b = (points.opened_at(table, history, point) for point in (since, at))
         found = compare(spark, a, b, plans=_pruned(a, b, condition))
-        said = message(
+        note = message(
             "Changes are the difference between the rows at {since} and at {at} ({diff}): {why}",
             since=since.point,
             at=at.point,
             diff=DIFF,
             why=why.args[0],
         )
-        return Between(DIFF, _rows(_rows_of(found, b.schema), found.files_read, found.files_live, said, *found.notes))
+        return Between(DIFF, _rows(_rows_of(found, b.schema), found.files_read, found.files_live, note, *found.notes))
 
 
 class _NotByFiles(Exception):
@@ -126,12 +126,12 @@ def _by_files(
     narrow = narrowed(schema, [number for number, each in enumerate(schema.fields) if each.name not in refused])
 
     def stats(of: pa.Table) -> dict[scan_details.FileKey, dict[str, Any]]:
-        said = (scan_details.stats(table.store, each, of, (mode,)) for each in taken)
-        return {key: row for each in said for key, row in each.items()}
+        stats = (scan_details.stats(table.store, each, of, (mode,)) for each in taken)
+        return {key: row for each in stats for key, row in each.items()}
 
     _, kept = prune.left(schema, schemas, files, condition, stats)  # rows are not merged here
-    asked = files.filter(pc.is_in(files["path"], pa.array(sorted(kept), pa.string())))
-    frames = read.stored(spark, table.store, narrow, schemas, asked, kinds=KIND)
+    changed_files = files.filter(pc.is_in(files["path"], pa.array(sorted(kept), pa.string())))
+    frames = read.stored(spark, table.store, narrow, schemas, changed_files, kinds=KIND)
     passed = sum(each.kind == "OVERWRITE" for each in commits)
     what = (
         message("rows as the APPEND commits wrote them") if mode == DELTA else message("the changelogs of the commits")
@@ -151,7 +151,10 @@ def _by_files(
         )
     frame = reduce(DataFrame.unionAll, frames or [read.empty(spark, narrow, kinds=KIND)])
     frame = widened(frame, narrow, schema, refused, KIND)
-    return Between(mode, _rows(frame, len(asked), len(files), *notes, bytes_read=pc.sum(asked["bytes"]).as_py() or 0))
+    return Between(
+        mode,
+        _rows(frame, len(changed_files), len(files), *notes, bytes_read=pc.sum(changed_files["bytes"]).as_py() or 0),
+    )
 
 
 def _pruned(

@@ -97,7 +97,7 @@ class SparkHistory(HistorySummary):
         def answer(own: PartContents) -> Reclaimed:
             return histories.reclaimed(*own.objects(), deleted, kept, tags)
 
-        found = self._asked(answer, Kind.OBJECTS, Kind.HELD)
+        found = self._answers(answer, Kind.OBJECTS, Kind.HELD)
         return Reclaimed(
             pa.concat_tables([each.frees for each in found]),
             sum(each.foreign for each in found),
@@ -111,7 +111,7 @@ class SparkHistory(HistorySummary):
             found: list[str] = known.filter(pc.is_in(known, value_set=own.paths())).to_pylist()
             return found
 
-        return frozenset(path for own in self._asked_of(answer, paths) for path in own)
+        return frozenset(path for own in self._answers_for_paths(answer, paths) for path in own)
 
     def held_among(self, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
         existing, found = self.existing, dict[str, tuple[int, ...]]()
@@ -119,7 +119,7 @@ class SparkHistory(HistorySummary):
         def answer(own: PartContents) -> dict[str, tuple[int, ...]]:
             return histories.held_among(*own.objects(), existing, own.paths().to_pylist())
 
-        for own in self._asked_of(answer, paths):
+        for own in self._answers_for_paths(answer, paths):
             found |= own
         return found
 
@@ -128,12 +128,12 @@ class SparkHistory(HistorySummary):
             found: list[str] = own.table(Kind.PARTITIONS)["path"].to_pylist()
             return found
 
-        return frozenset(path for own in self._asked(answer, Kind.PARTITIONS) for path in own)
+        return frozenset(path for own in self._answers(answer, Kind.PARTITIONS) for path in own)
 
     def unheld(self, lister: Lister, directories: Sequence[str], seen: Listed) -> Unheld:
         """As declared. Raises `Unsupported` if it is more than `MOST_FREED` files."""
         given = self._made, self.marks, self.existing, self.heads.location
-        with asking(), unheld.sorted_out(*given, lister, directories, seen) as found:
+        with asking(), unheld.unheld_files(*given, lister, directories, seen) as found:
             if found.count > MOST_FREED:
                 raise Unsupported(
                     "There are {count:,} orphans; a plan names each file, and {most:,} at most.",
@@ -161,7 +161,7 @@ class SparkHistory(HistorySummary):
             try:
                 rows = collected(listed.where(F.col("kind") == Kind.GONE))
                 more = listed.where(F.col("kind") == Kind.LISTED)
-                found = self._asked(answer, Kind.OBJECTS, Kind.HELD, more=more)
+                found = self._answers(answer, Kind.OBJECTS, Kind.HELD, more=more)
             finally:
                 forget(listed)
         gone = frozenset(path for content in rows for path in PICKLED.loads(content))
@@ -186,18 +186,18 @@ class SparkHistory(HistorySummary):
         assert self.made is not None, "costs of tags need no files"
         return self.made
 
-    def _asked_of(self, answer: Callable[[PartContents], T], paths: Collection[str]) -> list[T]:
-        """As `_asked`, of the parts of these paths; each is given its own."""
+    def _answers_for_paths(self, answer: Callable[[PartContents], T], paths: Collection[str]) -> list[T]:
+        """As `_answers`, of the parts of these paths; each is given its own."""
         if not paths:
             return []
         every = pa.table({"path": pa.array(list(paths), pa.string())})
-        of = part_of(every["path"].combine_chunks(), self.parts)
-        rows = [row_of(part, Kind.PATHS, written(own)) for part, own in divided(every, of)]
+        parts = part_of(every["path"].combine_chunks(), self.parts)
+        rows = [row_of(part, Kind.PATHS, written(own)) for part, own in divided(every, parts)]
         with asking():
-            more = self._made.sparkSession.createDataFrame(pa.Table.from_batches(rows))
-        return self._asked(answer, Kind.OBJECTS, Kind.HELD, more=more)
+            with_paths = self._made.sparkSession.createDataFrame(pa.Table.from_batches(rows))
+        return self._answers(answer, Kind.OBJECTS, Kind.HELD, more=with_paths)
 
-    def _asked(self, answer: Callable[[PartContents], T], *kinds: str, more: DataFrame | None = None) -> list[T]:
+    def _answers(self, answer: Callable[[PartContents], T], *kinds: str, more: DataFrame | None = None) -> list[T]:
         """Return what each part answers, given its contents of these kinds. `more`: contents of parts besides."""
 
         def run(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -208,10 +208,10 @@ class SparkHistory(HistorySummary):
                 yield row_of(part, Kind.SUMS, PICKLED.dumps((part, own.one(Kind.MARK), found)))
 
         with asking():
-            asked = self._made.where(F.col("kind").isin(Kind.MARK, *kinds))
+            contents = self._made.where(F.col("kind").isin(Kind.MARK, *kinds))
             if more is not None:
-                asked = asked.unionByName(more).repartitionById(self.parts, F.col("part"))
-            answers = [PICKLED.loads(content) for content in collected(asked.mapInArrow(run, TYPE))]
+                contents = contents.unionByName(more).repartitionById(self.parts, F.col("part"))
+            answers = [PICKLED.loads(content) for content in collected(contents.mapInArrow(run, TYPE))]
         if {part: mark for part, mark, _ in answers} != self.marks or len(answers) != self.parts:
             raise lost(self.heads.location)
         return [found for _, _, found in answers]

@@ -41,7 +41,7 @@ _TOGETHER = 100_000  # files that go to the shares together
 
 
 @dataclass(frozen=True)
-class SortedOut:
+class UnheldFiles:
     """count: files that may be deleted; stays, listed: as of `core.model.unheld.Unheld`."""
 
     count: int
@@ -61,7 +61,7 @@ class SortedOut:
 
 
 @contextmanager
-def sorted_out(
+def unheld_files(
     made: DataFrame,
     marks: Mapping[int, bytes],
     existing: Mask,
@@ -69,7 +69,7 @@ def sorted_out(
     lister: Lister,
     directories: Sequence[str],
     seen: Listed,
-) -> Iterator[SortedOut]:
+) -> Iterator[UnheldFiles]:
     """List directories, and sort out what existing versions hold of these files and of those `seen`.
 
     made, marks: the parts of a history, and the checksum of each. Spark may build a part again at any time, so each
@@ -89,14 +89,14 @@ def sorted_out(
             return held
 
         given = [row_of(-1, Kind.NONE, b""), *_shares(Kind.LISTED, seen.files, parts)]
-        some = made.where(F.col("kind").isin(Kind.MARK, Kind.OBJECTS, Kind.HELD))
-        shares = some.mapInArrow(_held(existing, parts), TYPE)
+        contents = made.where(F.col("kind").isin(Kind.MARK, Kind.OBJECTS, Kind.HELD))
+        shares = contents.mapInArrow(_held(existing, parts), TYPE)
         shares = shares.unionByName(spark.createDataFrame(pa.Table.from_batches(given)))
-        told = list[Listed]()
+        listings = list[Listed]()
         if directories:  # a client of Spark Connect cannot send none
             units = pa.table([pa.array(directories, pa.string())], ["directory"])
             listed = keep(tasks.divided(spark, units, [1] * len(units)).mapInArrow(_lists(lister, parts), TYPE))
-            told = [PICKLED.loads(content) for content in collected(listed.where(F.col("kind") == Kind.GONE))]
+            listings = [PICKLED.loads(content) for content in collected(listed.where(F.col("kind") == Kind.GONE))]
             shares = shares.unionByName(listed)
         judged = keep(shares.where(F.col("part") >= 0).repartitionById(parts, F.col("part")).mapInArrow(_judge, TYPE))
         stays, count = Counter[str](), 0
@@ -109,7 +109,7 @@ def sorted_out(
         if len(sums) != parts:
             raise lost(location)
         without = replace(seen, files=LISTED.empty_table())
-        yield SortedOut(count, stays, Listed.together([without, *told]), judged, accept)
+        yield UnheldFiles(count, stays, Listed.together([without, *listings]), judged, accept)
 
 
 def _lists(lister: Lister, parts: int) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
@@ -117,9 +117,9 @@ def _lists(lister: Lister, parts: int) -> Callable[[Batches], Iterator[pa.Record
         waiting: list[pa.Table] = []
         for batch in batches:
             every = batch.column("directory").to_pylist()
-            for begin in range(0, len(every), _AT_ONCE):
+            for start in range(0, len(every), _AT_ONCE):
                 with forwarding_errors():
-                    found = lister.listed(every[begin : begin + _AT_ONCE])
+                    found = lister.listed(every[start : start + _AT_ONCE])
                 yield row_of(-1, Kind.GONE, PICKLED.dumps(replace(found, files=LISTED.empty_table())))
                 waiting.append(found.files)
                 if sum(map(len, waiting)) >= _TOGETHER:

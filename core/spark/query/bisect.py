@@ -38,7 +38,7 @@ NULL = "the condition is NULL there"
 class Found:
     """The result of a search. `probes` are in the order they were made, `places` in commit order."""
 
-    asked: Condition
+    condition: Condition
     branch: str
     places: tuple[Candidate, ...]
     probes: tuple[Probe, ...]
@@ -86,13 +86,13 @@ def search(
     versions; `on_probe` with each answer. `timeout_s` applies to one probe. `is_every` probes all versions instead of
     bisecting. Raises `Invalid` if the text is not a condition, if it fails everywhere, and on cancellation.
     """
-    asked = condition(text)
+    parsed_condition = condition(text)
     history = history or table.history()
-    looked = places(history.heads, start, end, branch)
-    if is_every and len(looked) > EVERY_MOST:
+    candidates = places(history.heads, start, end, branch)
+    if is_every and len(candidates) > EVERY_MOST:
         raise Invalid(
             "{looked:,} versions are too many to check one by one (at most {every_most}).",
-            looked=len(looked),
+            looked=len(candidates),
             every_most=EVERY_MOST,
             remedy="Give a shorter range, or search without checking every snapshot.",
         )
@@ -100,23 +100,22 @@ def search(
     probes: list[Probe] = []
     known: dict[int, bool | None] = {}
     refusals: list[Invalid] = []
-    while (place := _next(len(looked), known, is_every=is_every)) is not None:
+    while (place := _next(len(candidates), known, is_every=is_every)) is not None:
         if cancelled():
             raise Invalid("The search was cancelled.")
         id = uuid.uuid4().hex  # Spark accepts no more work under an id that was cancelled
         if on_place is not None:
-            on_place(looked[place], id, len(looked))
-        probe, error = _probe(table, history, asked, looked[place], place, timeout_s, id, cancelled)
+            on_place(candidates[place], id, len(candidates))
+        probe, error = _probe(table, history, parsed_condition, candidates[place], place, timeout_s, id, cancelled)
         if isinstance(error, Invalid):
             refusals.append(error)
         known[place] = probe.value
         probes.append(probe)
         if on_probe is not None:
-            on_probe(looked[place], probe)
-        _refuse_alike(probes, refusals, min(2, len(looked)))
-    return Found(
-        asked, branch, looked, tuple(probes), answer(len(looked), known), is_every, time.monotonic() - began
-    )  # fmt: skip
+            on_probe(candidates[place], probe)
+        _refuse_alike(probes, refusals, min(2, len(candidates)))
+    outcome, seconds = answer(len(candidates), known), time.monotonic() - began
+    return Found(parsed_condition, branch, candidates, tuple(probes), outcome, is_every, seconds)
 
 
 def _next(count: int, known: dict[int, bool | None], *, is_every: bool) -> int | None:
@@ -127,15 +126,15 @@ def _next(count: int, known: dict[int, bool | None], *, is_every: bool) -> int |
 
 def _refuse_alike(probes: Sequence[Probe], refusals: Sequence[Invalid], ends: int) -> None:
     """Raise the refusal of both ends if the wording is the same (except suggested columns): the condition is wrong."""
-    said = {str(error.message.values.get("said", error)).partition(" Did you mean")[0] for error in refusals}
-    if len(probes) == len(refusals) == ends and len(said) == 1:
+    wordings = {str(error.message.values.get("said", error)).partition(" Did you mean")[0] for error in refusals}
+    if len(probes) == len(refusals) == ends and len(wordings) == 1:
         raise refusals[0]
 
 
 def _probe(
     table: Table,
     history: History,
-    asked: Condition,
+    condition: Condition,
     place: Candidate,
     number: int,
     timeout_s: float,
@@ -145,7 +144,7 @@ def _probe(
     from core.spark.query import query
     from core.spark.sql import run as sql  # slow to import
 
-    def heard(_done: int, _total: int) -> None:
+    def stop_if_cancelled(_done: int, _total: int) -> None:
         if cancelled():  # cancelled before the query could be stopped
             sql.cancel(id)
 
@@ -153,12 +152,12 @@ def _probe(
     try:
         found = query.query(
             table,
-            asked.statement,
+            condition.statement,
             at=place.point,
             row_cap=2,
             timeout_s=timeout_s,
             query_id=id,
-            on_progress=heard,
+            on_progress=stop_if_cancelled,
             history=history,
         ).table
     except SnapscopeError as error:
@@ -181,7 +180,7 @@ def _probe(
             value=value,
             remedy="Compare it with a value, such as count(*) > 1000.",
         )
-    seen = _text(found[SEEN][0].as_py()) if asked.compares else None
+    seen = _text(found[SEEN][0].as_py()) if condition.compares else None
     return Probe(number, value, seconds, seen, NULL if value is None else None), None
 
 

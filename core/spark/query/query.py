@@ -91,11 +91,11 @@ def query(
             remedy=message("Use {engines}.", engines=" or ".join(connector.ENGINES)),
         )
     guard.check_text(statement, views(table.name, has_before=second is not None))
-    asked = (table, statement, point, second, earlier, row_cap, history, engine)
+    arguments = (table, statement, point, second, earlier, row_cap, history, engine)
     points = [each for each in (point, second, earlier) if each and each.point != UNWRITTEN]
     with removed_points.explained(table, history, points, by_name=engine == connector.CONNECTOR):
         return sql.run_on_spark(
-            lambda spark, run: _query(spark, run, *asked),
+            lambda spark, run: _query(spark, run, *arguments),
             timeout_s=timeout_s,
             query_id=query_id,
             on_progress=on_progress,
@@ -149,9 +149,9 @@ def _query(
         else:
             tables = [(each.names, each.schema) for each in sources]
             wanted = filters.pushdowns(spark, statement, known, tables, [each.ddl for each in sources])
-        for each, asked in zip(sources, wanted, strict=True):
-            found = each.rows(spark, asked)
-            if asked.condition != filters.NOTHING or len(sources) == 1:
+        for each, pushdown in zip(sources, wanted, strict=True):
+            found = each.rows(spark, pushdown)
+            if pushdown.condition != filters.NOTHING or len(sources) == 1:
                 read.append(found)
             for name in each.names:
                 found.frame.createOrReplaceTempView(types.quoted(name))
@@ -200,8 +200,8 @@ def _of_audit_log(names: Sequence[str], of: PaimonScan) -> _Source:
     schema = with_kind(of.schema, ROW_KIND)
     ddl = ("string", *ddls(of.schema))
 
-    def found(spark: SparkSession, asked: Pushdown) -> Rows:
-        return audit_log(spark, of, prune.plan(of, _without_kind(asked.condition, schema)))
+    def found(spark: SparkSession, pushdown: Pushdown) -> Rows:
+        return audit_log(spark, of, prune.plan(of, _without_kind(pushdown.condition, schema)))
 
     return _Source(names, schema, found, ddl)
 
@@ -211,8 +211,8 @@ def _of_changes(names: Sequence[str], table: Table, history: History, since: AsO
     schema = with_kind(own, KIND)
     ddl = ("string", *ddls(own))
 
-    def found(spark: SparkSession, asked: Pushdown) -> Rows:
-        return between(spark, table, history, since, at, _without_kind(asked.condition, schema)).rows
+    def found(spark: SparkSession, pushdown: Pushdown) -> Rows:
+        return between(spark, table, history, since, at, _without_kind(pushdown.condition, schema)).rows
 
     return _Source(names, schema, found, ddl)
 

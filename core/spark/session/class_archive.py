@@ -72,13 +72,13 @@ def find(stem: Path | None) -> Path | None:
     return None
 
 
-def options(java: Path, class_path: str, asked: Sequence[str]) -> list[str]:
+def options(java: Path, class_path: str, given: Sequence[str]) -> list[str]:
     """The JVM's options to start from the archive; [] if there is none, or if options asked for by the user choose one.
 
     `class_path` is what the JVM's class path begins with: the archive is used whatever follows.
     """
     passed = [word for name in _PASSED for word in os.environ.get(name, "").split()]
-    if any(_OWN.match(word) for word in (*asked, *passed)):
+    if any(_OWN.match(word) for word in (*given, *passed)):
         return []
     archive = find(stem(java, class_path))
     return [] if archive is None else [f"{_USED}{archive}", QUIET]

@@ -71,23 +71,23 @@ def _make(extra: str, limit_s: float, nice: int) -> str:
     inherited = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
     with (
         tempfile.TemporaryDirectory(prefix="snapscope-classes-", ignore_cleanup_errors=True) as own,
-        open(f"{own}/said", "w+b") as said,
+        open(f"{own}/said", "w+b") as output,
     ):
         process = subprocess.Popen(
             [sys.executable, "-c", f"from {__name__} import main; main()"],
             stdin=subprocess.PIPE,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             cwd=own,
             env=inherited
             | {"PYTHONPATH": os.pathsep.join([str(Path(core.__file__).resolve().parents[1]), *_python_path()])}
             | {"SNAPSCOPE_JAVA_HOME": str(java.parent.parent), "SNAPSCOPE_STATE": f"{own}/state", "TMPDIR": own}
             | {class_archive.VARIABLE: str(place), "SNAPSCOPE_SPARK_FAST_START": "1"},
         )
-        asked = {"stem": str(stem), "java": str(java), "extra": extra, "limit_s": limit_s, "nice": nice}
-        _follow(process, asked, limit_s)
-        said.seek(0)
-        lines = [line.strip() for line in said.read().decode(errors="replace").splitlines() if line.strip()]
+        request = {"stem": str(stem), "java": str(java), "extra": extra, "limit_s": limit_s, "nice": nice}
+        _follow(process, request, limit_s)
+        output.seek(0)
+        lines = [line.strip() for line in output.read().decode(errors="replace").splitlines() if line.strip()]
     if class_archive.find(stem) is not None:
         return ""
     return lines[-1][:500] if lines else f"It was not done within {limit_s:g} seconds (status {process.returncode})."
@@ -97,12 +97,12 @@ def _python_path() -> list[str]:
     return list(filter(None, [os.environ.get("PYTHONPATH")]))
 
 
-def _follow(process: subprocess.Popen[bytes], asked: Mapping[str, Any], limit_s: float) -> None:
+def _follow(process: subprocess.Popen[bytes], request: Mapping[str, Any], limit_s: float) -> None:
     """Tell the process what to do and wait until it has ended. It ends when its standard input does."""
     with process:
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it has ended, and said why
-            process.stdin.write(json.dumps(asked).encode() + b"\n")
+            process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
         try:
             process.wait(limit_s)
@@ -115,15 +115,15 @@ def _follow(process: subprocess.Popen[bytes], asked: Mapping[str, Any], limit_s:
 
 def main() -> None:
     """Make what the first line of standard input asks for, or print why not. Ends when standard input does."""
-    asked = json.loads(sys.stdin.readline())
-    os.nice(asked["nice"])
+    request = json.loads(sys.stdin.readline())
+    os.nice(request["nice"])
     started = list[session.Spark]()
     threading.Thread(target=_end_with_parent, args=(started,), daemon=True).start()
-    stem = Path(asked["stem"])
+    stem = Path(request["stem"])
     try:
         with _alone(stem.parent):
             if class_archive.find(stem) is None:
-                _archive(stem, Path(asked["java"]), asked["extra"], asked["limit_s"], started)
+                _archive(stem, Path(request["java"]), request["extra"], request["limit_s"], started)
     except (OSError, SnapscopeError, PySparkException, Py4JError) as error:
         sys.stdout.write(" ".join(str(error).split()) + "\n")
 
@@ -159,8 +159,8 @@ def _archive(stem: Path, java: Path, extra: str, limit_s: float, started: list[s
     _use(spark, session.work_dir() / "typical")
     gateway.end(found.process, limit_s)
     if found.process.returncode or not part.exists():
-        said = found.farewell()[-300:]
-        raise OSError(f"Java wrote no archive of Spark's classes (status {found.process.returncode}): {said}")
+        output = found.farewell()[-300:]
+        raise OSError(f"Java wrote no archive of Spark's classes (status {found.process.returncode}): {output}")
     with part.open("rb") as written:
         os.fsync(written.fileno())
     os.replace(part, class_archive.complete(stem, part.stat().st_size))

@@ -59,9 +59,9 @@ _ROWS = 1 << 16  # enough that every partition has some
 class Server:
     """A Connect server: a session that has our code and settings, and is cloned for each query."""
 
-    def __init__(self, address: str, settings: Mapping[str, str], asked: Mapping[str, str]) -> None:
+    def __init__(self, address: str, settings: Mapping[str, str], requested: Mapping[str, str]) -> None:
         """`settings`: all settings of the Spark that checks statements; `asked`: those that the user set."""
-        left = {*_OF_START, *(name for name in _OF_MACHINE if name not in asked)}
+        left = {*_OF_START, *(name for name in _OF_MACHINE if name not in requested)}
         self.address = address
         self._settings = {
             name: value

@@ -101,7 +101,7 @@ def _launch(
     log = _new_log(work)
     scratch = Path(tempfile.mkdtemp(prefix="snapscope-spark-"))
     with tempfile.TemporaryDirectory(prefix="snapscope-") as private:  # readable only by us
-        properties, told = Path(private) / "spark.properties", Path(private) / "gateway"
+        properties, address_file = Path(private) / "spark.properties", Path(private) / "gateway"
         properties.write_text("".join(f"{_escaped(k)}={_escaped(v)}\n" for k, v in settings.items()), encoding="utf-8")
         with open(log, "wb", opener=partial(os.open, mode=0o600)) as output:
             process = subprocess.Popen(
@@ -109,13 +109,13 @@ def _launch(
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,
-                env=_environment(settings, told),
+                env=_environment(settings, address_file),
                 start_new_session=True,  # Ctrl-C in the terminal is handled by this process
             )
         started.append(process)
         _scratch[process.pid] = scratch
         try:
-            port, secret = _wait(process, told, deadline_s, log)
+            port, secret = _wait(process, address_file, deadline_s, log)
         except BaseException:
             kill(process, patience_s=0)
             raise
@@ -132,10 +132,10 @@ def connect(gateway: Gateway) -> SparkSession:
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)  # they print every error and its stack to stderr
     bridge.logging = bridge.logger  # else it prints a stack trace when garbage is reported to a dead JVM
-    told = {"PYSPARK_GATEWAY_PORT": str(gateway.port), "PYSPARK_GATEWAY_SECRET": gateway.secret}
-    with _environ(told | {"PYSPARK_PIN_THREAD": "true"}):  # job groups and cancelling need a JVM thread per thread
+    variables = {"PYSPARK_GATEWAY_PORT": str(gateway.port), "PYSPARK_GATEWAY_SECRET": gateway.secret}
+    with _environ(variables | {"PYSPARK_PIN_THREAD": "true"}):  # job groups and cancelling need a JVM thread per thread
         link: Any = launch_gateway()
-    before = signal.getsignal(signal.SIGINT)
+    previous_handler = signal.getsignal(signal.SIGINT)
     try:
         context: Any = SparkContext(gateway=link)
         # The accumulator server prints a stack trace when the JVM has died; whoever uses Spark next gets the error
@@ -152,7 +152,7 @@ def connect(gateway: Gateway) -> SparkSession:
         raise
     finally:
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, before)  # SparkContext installs a handler of its own
+            signal.signal(signal.SIGINT, previous_handler)  # SparkContext installs a handler of its own
 
 
 def _check_settings(jvm: Any, settings: Iterable[tuple[str, str]]) -> None:

@@ -57,11 +57,11 @@ def _unread(text: str, path: str | None) -> Corrupt:
             path=wrong[1],
             remedy="Restore the data file. If it was replaced on purpose, delete the checksum file.",
         )
-    said = error_text(RuntimeError(text))
+    text_of_error = error_text(RuntimeError(text))
     why = error_text(RuntimeError(re.sub(r"^[\w.$]+: ", "", causes[-1]))) if causes else ""
-    if not why or why in said:
-        return Corrupt("Spark could not read a data file. {said}", said=said, path=path)
-    return Corrupt("Spark could not read a data file. {said} {why}", said=said, why=why, path=path)
+    if not why or why in text_of_error:
+        return Corrupt("Spark could not read a data file. {said}", said=text_of_error, path=path)
+    return Corrupt("Spark could not read a data file. {said} {why}", said=text_of_error, why=why, path=path)
 
 
 def _crc(path: str) -> str:

@@ -229,9 +229,9 @@ def _merged(settings: Mapping[str, str] | None) -> dict[str, str]:
     """The requested settings, checked; the argument takes precedence over the environment."""
     locked = {name.lower(): name for name in LOCKED}
     own = {name: spark_settings.as_text(value) for name, value in (settings or {}).items()}
-    usual = {name: value for name, value in spark_settings.of_spark().items() if name.lower() not in locked}
-    asked = connect.placed(usual, spark_settings.of_environment(), own)
-    for name, value in asked.items():
+    configured = {name: value for name, value in spark_settings.of_spark().items() if name.lower() not in locked}
+    requested = connect.placed(configured, spark_settings.of_environment(), own)
+    for name, value in requested.items():
         if not name.startswith("spark."):
             raise Invalid("`{name}` is not a Spark setting: their names begin with `spark.`.", name=name)
         if name == "spark.api.mode" and value != "classic":
@@ -250,10 +250,10 @@ def _merged(settings: Mapping[str, str] | None) -> dict[str, str]:
                 right=right,
                 locked=LOCKED[right],
             )
-    return asked
+    return requested
 
 
-def _complete(asked: Mapping[str, str]) -> dict[str, str]:
+def _complete(requested: Mapping[str, str]) -> dict[str, str]:
     """The properties that Spark starts with: defaults, then the requested ones, then the locked ones."""
     cores = os.cpu_count() or 1
     defaults = {
@@ -274,13 +274,13 @@ def _complete(asked: Mapping[str, str]) -> dict[str, str]:
         # Listing files as a Spark job takes up to 10,000 tasks: 34 s for 10,000 files, 2 s without.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
     }
-    asked = {name: value for name, value in asked.items() if name != connect.ADDRESS}
-    if gateway.is_local(defaults | asked):
+    requested = {name: value for name, value in requested.items() if name != connect.ADDRESS}
+    if gateway.is_local(defaults | requested):
         defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
         defaults |= {"spark.python.daemon.module": "core.spark.session.python_daemon"}
     else:
         defaults |= cluster.sent_variables()
-    return defaults | asked | dict(LOCKED)
+    return defaults | requested | dict(LOCKED)
 
 
 # ---------------------------------------------------------------------------------------------------------- starting
@@ -291,7 +291,7 @@ def work_dir() -> Path:
     return state_dir() / "spark"
 
 
-def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Spark:
+def _start(requested: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Spark:
     from pyspark.core.context import SparkContext
 
     if getattr(SparkContext, "_gateway", None) is not None:
@@ -299,7 +299,7 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Sp
             ("Another part of this process has started Spark without the settings that Snapscope needs."),
             remedy="Run Snapscope in a process of its own, or let it start Spark first.",
         )
-    settings = _complete(asked)
+    settings = _complete(requested)
     # Workers run this very Python unless told otherwise, not whatever `python3` is on the PATH.
     os.environ["PYSPARK_PYTHON"] = settings.get(cluster.PYTHON, sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -311,9 +311,9 @@ def _start(asked: Mapping[str, str], deadline_s: float = START_DEADLINE_S) -> Sp
         session = gateway.connect(link)
         if not gateway.is_local(settings):
             cluster.send_code(session.sparkContext, link.scratch)
-        address = asked.get(connect.ADDRESS)
-        server = None if address is None else connect.Server(address, settings, asked)
-        return Spark(session, link.process, dict(asked), link.log, server=server)
+        address = requested.get(connect.ADDRESS)
+        server = None if address is None else connect.Server(address, settings, requested)
+        return Spark(session, link.process, dict(requested), link.log, server=server)
     except BaseException as error:
         gateway.end(link.process, 0)
         if not isinstance(error, Exception):

@@ -128,7 +128,7 @@ def run_on_spark(
             del _running[query.id]
         if query.cancelled or not query.ended.is_set():
             query.given_up = True
-            _thread(f"ending query {query.id}", _see_off, query)
+            _thread(f"ending query {query.id}", _release_cores, query)
     if query.cancelled:
         raise _stopped()
     if query.given_up:
@@ -290,18 +290,18 @@ def _count(query: RunningStatement) -> None:
 
 def _wait(query: RunningStatement, deadline: float, on_progress: Callable[[int, int], None] | None) -> None:
     """Wait until the query has ended, was cancelled, or the deadline has passed."""
-    said = (0, 0)
+    reported = (0, 0)
     if on_progress is not None:
         on_progress(0, 0)  # a caller that gave up earlier can say so now
-    while not query.ended.is_set() and not query.cancelled and (left := deadline - time.monotonic()) > 0:
-        query.changed.wait(left if on_progress is None else min(POLL_S, left))
-        if on_progress is not None and not query.ended.is_set() and (seen := query.tasks)[1] and seen != said:
-            said = seen
-            on_progress(*said)
+    while not query.ended.is_set() and not query.cancelled and (left_s := deadline - time.monotonic()) > 0:
+        query.changed.wait(left_s if on_progress is None else min(POLL_S, left_s))
+        if on_progress is not None and not query.ended.is_set() and (seen := query.tasks)[1] and seen != reported:
+            reported = seen
+            on_progress(*reported)
 
 
 @dataclass(slots=True)
-class _Heard:
+class _TaskState:
     """The last known state of a query that is to end."""
 
     at: float
@@ -310,24 +310,24 @@ class _Heard:
     over: threading.Event = field(default_factory=threading.Event)
 
 
-def _see_off(query: RunningStatement) -> None:
+def _release_cores(query: RunningStatement) -> None:
     """Make sure that a stopped query releases its cores. All calls to the JVM are made by another thread.
 
     Its tasks get `LINGER_S` seconds to end. The loops of a cross join do not react for minutes or hours: a local Spark
     that nobody else uses, or that has no free core left, is killed with them. So is one that has not answered for that
     long.
     """
-    heard = _Heard(time.monotonic())
-    _thread(f"cancelling query {query.id}", _cancel, query, heard)
+    state = _TaskState(time.monotonic())
+    _thread(f"cancelling query {query.id}", _cancel, query, state)
     deadline = time.monotonic() + LINGER_S
-    while not heard.over.wait(AGAIN_S):
+    while not state.over.wait(AGAIN_S):
         if query.spark is None or (now := time.monotonic()) < deadline:
             continue
         with _lock:
             is_alone = not _running
-        is_held = heard.lingering and (is_alone or heard.lingering >= heard.cores)
+        is_held = state.lingering and (is_alone or state.lingering >= state.cores)
         is_stuck = query.ended.is_set() and is_held and sessions.is_local(query.spark.session)
-        if is_stuck or now - heard.at > LINGER_S:
+        if is_stuck or now - state.at > LINGER_S:
             sessions.kill(query.spark)
             return
 
@@ -338,7 +338,7 @@ def _interrupt(remote: Any) -> None:
         remote.interruptAll()
 
 
-def _cancel(query: RunningStatement, heard: _Heard) -> None:
+def _cancel(query: RunningStatement, state: _TaskState) -> None:
     """Cancel until worker and tasks have ended: Spark lets future jobs through if they end in a shuffle."""
     interrupting: threading.Thread | None = None
     while not (query.ended.is_set() and query.spark is None):
@@ -352,14 +352,14 @@ def _cancel(query: RunningStatement, heard: _Heard) -> None:
                 tracker = context.statusTracker()
                 jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(query.id)]
                 stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
-                heard.cores = context.defaultParallelism
-                heard.lingering = sum(stage.numActiveTasks for stage in stages if stage)
-                heard.at = time.monotonic()
+                state.cores = context.defaultParallelism
+                state.lingering = sum(stage.numActiveTasks for stage in stages if stage)
+                state.at = time.monotonic()
             except _GONE:  # Spark has ended, and the tasks with it
                 break
-            if is_last and not heard.lingering:
+            if is_last and not state.lingering:
                 break
         query.ended.wait(AGAIN_S)
         if is_last:
             time.sleep(AGAIN_S)
-    heard.over.set()
+    state.over.set()

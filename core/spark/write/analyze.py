@@ -90,10 +90,10 @@ def _chosen(schema: Schema, columns: Sequence[str] | None) -> dict[str, PaimonTy
 
 def _counted(rows: DataFrame, columns: dict[str, PaimonType]) -> tuple[int, dict[str, statistics.ColumnStatistics]]:
     """The number of rows and the statistics of these columns, in one job."""
-    asked = [F.count(F.lit(1))]
+    aggregates = [F.count(F.lit(1))]
     for name, of in columns.items():
-        asked += _asked(F.col(types.quoted(name)), of)
-    (row,) = rows.select(*(each.alias(f"c{number}") for number, each in enumerate(asked))).toArrow().to_pylist()
+        aggregates += _aggregates(F.col(types.quoted(name)), of)
+    (row,) = rows.select(*(each.alias(f"c{number}") for number, each in enumerate(aggregates))).toArrow().to_pylist()
     count, *values = row.values()
     found = {}
     for number, (name, of) in enumerate(columns.items()):
@@ -107,7 +107,7 @@ def _counted(rows: DataFrame, columns: dict[str, PaimonType]) -> tuple[int, dict
     return count, found
 
 
-def _asked(column: Column, of: PaimonType) -> list[Column]:
+def _aggregates(column: Column, of: PaimonType) -> list[Column]:
     is_text = of.root in statistics.TEXTS
     nothing: Any = F.lit(None)
     length = F.length(column) if is_text else nothing.cast("int")

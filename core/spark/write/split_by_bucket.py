@@ -84,18 +84,20 @@ def split(
 
     Rows that the table does not store are dropped.
     """
-    by = documents.bucket_keys(schema)
+    bucket_keys = documents.bucket_keys(schema)
     buckets = int(schema.options["bucket"])
-    of = {field.name: parse(field.type) for field in schema.fields}
+    types = {field.name: parse(field.type) for field in schema.fields}
     checked = _checking(schema, rule)
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        path, told = f"{folder}/{uuid.uuid4()}", list[dict[str, Any]]()
+        path, pieces = f"{folder}/{uuid.uuid4()}", list[dict[str, Any]]()
         place = {"task": TaskContext.get().partitionId(), "path": path}  # type: ignore[union-attr]  # this is a task
         with contextlib.ExitStack() as stack, forwarding_errors():
             file: pa.ipc.RecordBatchFileWriter | None = None
             for rows in _gathered(map(checked, batches)):
-                bucket = bucket_hash.buckets([rows[name] for name in by], [of[name] for name in by], buckets)
+                bucket = bucket_hash.buckets(
+                    [rows[name] for name in bucket_keys], [types[name] for name in bucket_keys], buckets
+                )
                 partitions_, partition = _partitions(rows, schema)
                 group = partition * buckets + bucket
                 order = order_by(group)
@@ -107,14 +109,14 @@ def split(
                         file = stack.enter_context(pa.ipc.new_file(path, placed.schema, options=lz4))
                     which, number = divmod(int(ordered[at]), buckets)
                     own = {
-                        "number": len(told),
+                        "number": len(pieces),
                         "partition": partitions_[which],
                         "bucket": number,
                         "rows": int(end - at),
                     }
-                    told.append({**place, **own})
+                    pieces.append({**place, **own})
                     file.write_batch(placed.slice(at, end - at))
-        yield from pa.Table.from_pylist(told, schema=_PIECE).to_batches()
+        yield from pa.Table.from_pylist(pieces, schema=_PIECE).to_batches()
 
     return run
 

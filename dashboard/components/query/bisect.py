@@ -196,7 +196,7 @@ def _answer(opened: OpenedTable, found: Found) -> None:
     notes.append(("info", words.BISECT_ALL if is_all else words.BISECT_ASSUMED))
     st.html("".join(markup.note(level, text) for level, text in notes))
     probes = [(found.places[each.place], each) for each in found.probes]
-    _chart(opened, found.branch, found.asked.text, probes)
+    _chart(opened, found.branch, found.condition.text, probes)
     if first is not None:
         _links(found, first)
     _table(opened, probes)
@@ -232,7 +232,7 @@ def _links(found: Found, first: Candidate) -> None:
             frame.link("diff", words.BISECT_TURNED, ":material/compare_arrows:", a=before, b=first.point)
         frame.link("query", words.BISECT_AT, ":material/terminal:", point=first.point, ask=None)
         frame.link("asof", words.BISECT_AS_OF, ":material/schedule:", point=first.point)
-        steps = _steps(found.asked.text, [(found.places[each.place], each) for each in found.probes]).spelled()
+        steps = _steps(found.condition.text, [(found.places[each.place], each) for each in found.probes]).spelled()
         frame.link(
             "timeline", words.BISECT_TIMELINE, ":material/timeline:",
             point=first.point, bisect=steps, spacing="commit", window=None,

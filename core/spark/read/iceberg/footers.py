@@ -28,8 +28,8 @@ _AT_ONCE = 8
 
 def settled(of: IcebergScan, columns: Collection[int] | None) -> IcebergScan:
     """Assign files that lack one of these columns (by number; None: all) to Python tasks, which fill it."""
-    asked = of.columns if columns is None else [of.columns[number] for number in columns]
-    must_have = of.must_have & frozenset[int]().union(*({each.id} | types.leaves(each) for each in asked))
+    columns_read = of.columns if columns is None else [of.columns[number] for number in columns]
+    must_have = of.must_have & frozenset[int]().union(*({each.id} | types.leaves(each) for each in columns_read))
     if not must_have or not of.native:
         return of
     paths = [path for path, _ in of.native]
@@ -58,7 +58,7 @@ def guessed(of: IcebergScan) -> tuple[IcebergScan, tuple[str, ...]]:
         if not has_ids:
             lacking += paths
             forms.setdefault(form, paths[0])
-    said = [
+    notes = [
         message(
             "Files such as {path} have no field ids, and the table has no name mapping "
             "(schema.name-mapping.default): their columns are matched {how}, as Iceberg's own "
@@ -68,7 +68,7 @@ def guessed(of: IcebergScan) -> tuple[IcebergScan, tuple[str, ...]]:
         )
         for form, path in forms.items()
     ]
-    return _given_to_tasks(of, set(lacking)), tuple(said)
+    return _given_to_tasks(of, set(lacking)), tuple(notes)
 
 
 def _given_to_tasks(of: IcebergScan, paths: Collection[str]) -> IcebergScan:

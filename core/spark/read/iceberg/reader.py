@@ -16,7 +16,7 @@ from core.table import Table
 def source(table: Table, history: History, at: AsOf) -> Source:
     found = scan.opened(table, history, at)
 
-    def rows(spark: SparkSession, asked: Pushdown) -> Rows:
-        return frames.rows(spark, prune.only(found, asked.condition), asked.columns)
+    def rows(spark: SparkSession, pushdown: Pushdown) -> Rows:
+        return frames.rows(spark, prune.only(found, pushdown.condition), pushdown.columns)
 
     return Source(found.schema, rows, tuple(types.spark(each.type) for each in found.columns))

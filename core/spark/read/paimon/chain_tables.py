@@ -145,15 +145,15 @@ class _Keys:
     def __init__(self, schema: Schema) -> None:
         kinds = {field.name: parse(field.type) for field in schema.fields}
         names = list(schema.partition_keys)
-        asked = [name.strip() for name in schema.options.get(KEYS, "").split(",") if name.strip()] or names
-        if asked != names[len(names) - len(asked) :]:
+        chain_keys = [name.strip() for name in schema.options.get(KEYS, "").split(",") if name.strip()] or names
+        if chain_keys != names[len(names) - len(chain_keys) :]:
             raise _option(KEYS, schema.options.get(KEYS, ""))
         self.kinds: Sequence[PaimonType] = [kinds[name] for name in names]
-        self.names, self.first = asked, len(names) - len(asked)
+        self.names, self.first = chain_keys, len(names) - len(chain_keys)
         self.pattern, self.formatter = (schema.options.get(option, "") for option in (PATTERN, FORMATTER))
         self.is_legacy = schema.options.get(LEGACY, "true").strip().lower() == "true"
         self.decoded: dict[bytes, tuple[Any, ...]] = {}
-        for name in asked:
+        for name in chain_keys:
             if kinds[name].root not in _ORDERED:
                 raise Unsupported(
                     "The table is a chain table, and its partition column '{name}' is of type {type}; only texts, "

@@ -58,7 +58,7 @@ def frame(
     the frame is used. Raises
     `Unsupported` by name, `Corrupt` for missing files or a missing schema.
     """
-    said = {**schema.options, **(options or {})}
+    all_options = {**schema.options, **(options or {})}
     if schema.primary_keys:
         raise Unsupported(
             "The table has a primary key ({primary_keys}). {needs_merging}",
@@ -66,19 +66,19 @@ def frame(
             needs_merging=_NEEDS_MERGING,
             remedy=OWN_ENGINE,
         )
-    if said.get(_DELETED, "").strip().lower() == "true":
+    if all_options.get(_DELETED, "").strip().lower() == "true":
         raise Unsupported(
             ("The table's option '{deleted}' is true. Its files contain deleted rows, and this reads all rows."),
             deleted=_DELETED,
             remedy=OWN_ENGINE,
         )
-    if data_evolution.is_on(said):
+    if data_evolution.is_on(all_options):
         raise Unsupported(
             "The table's option '{name}' is true. Several files contain different columns of the same rows.",
             name=data_evolution.ENABLED,
             remedy=OWN_ENGINE,
         )
-    refuse_unreadable(schema, said)
+    refuse_unreadable(schema, all_options)
     schema_evolution.refuse_casts(schema, schemas, files["schema_id"].unique().to_pylist())
     parts = stored(spark, store, schema, schemas, files)
     return reduce(DataFrame.unionAll, parts) if parts else empty(spark, schema)

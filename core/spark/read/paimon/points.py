@@ -65,9 +65,9 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
     _, is_first = name
     line = history.heads.line(name[0])
     if line is None or not line.snapshots:
-        said = message("A table option names branch '{name}', which has no snapshot: it adds no rows", name=name[0])
+        note = message("A table option names branch '{name}', which has no snapshot: it adds no rows", name=name[0])
         found = _opened(table, history, snapshot, branch, schema, files)
-        return replace(found, differs=(*found.differs, said))
+        return replace(found, differs=(*found.differs, note))
     holder, then, columns = _beside(history.heads, branch, snapshot, schema, line)
     theirs = _same_columns(schema, columns, name[0])
     others = history.files_at(history.require(holder))
@@ -78,13 +78,13 @@ def opened(table: Table, history: History, point: str, snapshot: Snapshot, branc
     ours = schemas_of(history.heads, branch).values()
     found = _opened(table, history, snapshot, branch, schema, files, line.schemas.values())
     other = _opened(table, history, then, name[0], theirs, others, ours)
-    said = message(
+    note = message(
         "Partitions that branch '{first}' lacks are read from branch '{second}' ({point})",
         first=name[0] if is_first else branch,
         second=branch if is_first else name[0],
         point=holder,
     )
-    return replace(found, other=other, plan=replace(found.plan, other=other.plan), differs=(*found.differs, said))
+    return replace(found, other=other, plan=replace(found.plan, other=other.plan), differs=(*found.differs, note))
 
 
 def _chained(
@@ -157,7 +157,7 @@ def _chained(
         differs=(),
         refused=refused,
     )
-    said = message(
+    note = message(
         "Partitions that branch '{own}' lacks are those of branch '{full}' ({at}), with the changes of branch "
         "'{delta}' ({then}) since",
         own=branch,
@@ -166,7 +166,7 @@ def _chained(
         delta=delta.branch,
         then=holders[1] or message("no snapshot"),
     )
-    return replace(found, other=other, plan=replace(found.plan, other=other.plan), differs=(*found.differs, said))
+    return replace(found, other=other, plan=replace(found.plan, other=other.plan), differs=(*found.differs, note))
 
 
 def _batch(schema: Schema, files: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:

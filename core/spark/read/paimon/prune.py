@@ -75,13 +75,13 @@ def left(
     paths = candidates["path"].to_pylist()
     if all(schema.fields[at].name in schema.partition_keys for at in columns):
         return set(paths), set(paths)
-    said = stats(candidates)
+    stats_by_file = stats(candidates)
     judge = _Judge(schema, condition)
-    buckets = Buckets(schema, condition, ((file, schemas.get(file["schema_id"])) for file in said.values()))
+    buckets = Buckets(schema, condition, ((file, schemas.get(file["schema_id"])) for file in stats_by_file.values()))
     by_key, by_value = set(), set()
     rows = (candidates[name].to_pylist() for name in ("schema_id", "format"))
     for path, key, schema_id, form in zip(paths, keys_of(candidates), *rows, strict=True):
-        file, written = said.get(key), schemas.get(schema_id)
+        file, written = stats_by_file.get(key), schemas.get(schema_id)
         if file is None or written is None:
             by_key.add(path)
             by_value.add(path)

@@ -132,8 +132,8 @@ def _orc(file: Any, source: bytes | str, names: Sequence[str], path: str) -> tup
             except (ValueError, LookupError) as error:
                 raise _unreadable_times(path) from error
         columns[name] = column
-    said = shredded_maps.in_orc(file)
-    fields = [pa.field(name, columns[name].type, metadata=said.get(name)) for name in names]
+    shredded = shredded_maps.in_orc(file)
+    fields = [pa.field(name, columns[name].type, metadata=shredded.get(name)) for name in names]
     return pa.table([columns[name] for name in names], schema=pa.schema(fields)), file.nrows
 
 

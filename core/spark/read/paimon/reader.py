@@ -16,7 +16,7 @@ from core.table import Table
 def source(table: Table, history: History, at: AsOf) -> Source:
     found = points.opened_at(table, history, at)
 
-    def rows(spark: SparkSession, asked: Pushdown) -> Rows:
-        return points.rows(spark, found, prune.plan(found, asked.condition), columns=asked.columns)
+    def rows(spark: SparkSession, pushdown: Pushdown) -> Rows:
+        return points.rows(spark, found, prune.plan(found, pushdown.condition), columns=pushdown.columns)
 
     return Source(found.schema, rows, ddls(found.schema))

@@ -39,8 +39,8 @@ def refusals(schema: Schema, schemas: Iterable[Schema]) -> dict[str, SnapscopeEr
                 raise
             found[field.name] = _of_column(field.name, error)
         if field.id in views:
-            said = message("Its values are in rows of other tables ('blob-view-field'), which are not looked up here.")
-            found[field.name] = _of_column(field.name, Unsupported(said, remedy=LEAVE_OUT))
+            why = message("Its values are in rows of other tables ('blob-view-field'), which are not looked up here.")
+            found[field.name] = _of_column(field.name, Unsupported(why, remedy=LEAVE_OUT))
     return found
 
 
