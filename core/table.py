@@ -240,11 +240,12 @@ class Table:
         return found
 
     def lacks(self, plan: Plan) -> str | None:
-        """What the store cannot do of what a plan, or undoing it, needs; None if it can. Does not access the store."""
+        """What the store cannot do of what a plan, or undoing it, needs, or why only an engine can; None if it is done
+        here. Does not access the store."""
         is_referring = bool(plan.removes or plan.leaves) or isinstance(plan.change, OfCommits)
         creates = is_referring and self.capabilities.references_are_files  # others commit: see `refuse_apply`
         deletes = bool(len(plan.frees)) or is_referring
-        return self.store.lacks(creates=creates, deletes=deletes)
+        return self.format.why_elsewhere(plan.change) or self.store.lacks(creates=creates, deletes=deletes)
 
     def refuse_apply(self) -> None:
         """Raise `Unsupported` if plans of this table cannot be run here, `Invalid` if the journal could not name it;

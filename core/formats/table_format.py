@@ -296,6 +296,10 @@ class TableFormat(Protocol):
         """Return why a plan can be shown but not run here although the store supports it; None if it can be run."""
         return None
 
+    def why_elsewhere(self, change: Change) -> str | None:
+        """Return why only an engine can make this change, through the table's catalog; None if it is made here."""
+        return None
+
     def refuse_apply(self) -> None:
         """Raise if plans for this table cannot be run here. Nothing has been changed at that point."""
         return

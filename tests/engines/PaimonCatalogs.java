@@ -17,6 +17,8 @@ import org.apache.paimon.catalog.Identifier;
 import org.apache.paimon.data.BinaryString;
 import org.apache.paimon.data.GenericRow;
 import org.apache.paimon.data.InternalRow;
+import org.apache.paimon.fs.Path;
+import org.apache.paimon.fs.local.LocalFileIO;
 import org.apache.paimon.options.Options;
 import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.rest.RESTCatalogServer;
@@ -28,6 +30,7 @@ import org.apache.paimon.rest.auth.DLFDefaultSigner;
 import org.apache.paimon.rest.auth.DLFToken;
 import org.apache.paimon.rest.responses.ConfigResponse;
 import org.apache.paimon.schema.Schema;
+import org.apache.paimon.schema.SchemaManager;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
@@ -85,7 +88,7 @@ public class PaimonCatalogs {
             }
             Identifier name = Identifier.fromString(asked.get("table").asText());
             if (command.equals("write")) {
-                return write(catalog, name, asked.get("commits").asInt());
+                return write(catalog, name, asked.get("commits").asInt(), asked.path("path").asText(""));
             }
             FileStoreTable table = (FileStoreTable) catalog.getTable(name);
             switch (command) {
@@ -116,16 +119,25 @@ public class PaimonCatalogs {
         return found;
     }
 
-    /** Creates the table if it is missing, and makes that many commits of one row. Returns how it commits. */
-    private static List<String> write(Catalog catalog, Identifier name, int commits) throws Exception {
+    /**
+     * Creates the table if it is missing, at a path if one is given, and makes that many commits of one row. Returns
+     * how it commits.
+     */
+    private static List<String> write(Catalog catalog, Identifier name, int commits, String path) throws Exception {
         catalog.createDatabase(name.getDatabaseName(), true);
-        Schema schema =
+        Schema.Builder schema =
                 Schema.newBuilder()
                         .column("id", DataTypes.INT())
                         .column("v", DataTypes.STRING())
-                        .option("bucket", "-1")
-                        .build();
-        catalog.createTable(name, schema, true);
+                        .option("bucket", "-1");
+        if (!path.isEmpty()) { // the server of Paimon's tests does not write the first schema there
+            schema.option("path", path);
+            SchemaManager schemas = new SchemaManager(LocalFileIO.create(), new Path(path));
+            if (!schemas.latest().isPresent()) {
+                schemas.createTable(schema.build());
+            }
+        }
+        catalog.createTable(name, schema.build(), true);
         FileStoreTable table = (FileStoreTable) catalog.getTable(name);
         for (int number = 0; number < commits; number++) {
             BatchWriteBuilder builder = table.newBatchWriteBuilder();

@@ -77,10 +77,10 @@ class Catalogs(Lines):
         java, _ = find_java()
         super().__init__([java, *JAVA_FLAGS, "-cp", _class_path(), "PaimonCatalogs"])
 
-    def write(self, options: str, table: str, commits: int) -> tuple[str, str, str]:
+    def write(self, options: str, table: str, commits: int, path: str = "") -> tuple[str, str, str]:
         """Create a table if it is missing and make commits of one row (0, 1, …). Returns its location, the class that
-        commits, and whether a lock is taken."""
-        location, how, lock = self.ask(cmd="write", options=options, table=table, commits=commits)
+        commits, and whether a lock is taken. `path`: in a REST catalog, the table is external and lies there."""
+        location, how, lock = self.ask(cmd="write", options=options, table=table, commits=commits, path=path)
         return location, how, lock
 
     def refer(self, options: str, table: str, tag: str, snapshot: int, branch: str) -> None:

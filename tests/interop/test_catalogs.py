@@ -14,7 +14,7 @@ from core.catalog import list_tables
 from core.errors import Conflict, Corrupt, Unsupported
 from core.execution.apply import apply
 from core.formats.paimon.catalogs import hive, rest
-from core.model.actions import CreateTag, Truncate
+from core.model.actions import CreateTag, Rollback, Truncate
 from core.table import open_table
 from tests.engines import paimon_catalogs as of
 from tests.engines import postgres_server, s3_server
@@ -63,7 +63,7 @@ def test_a_table_of_a_rest_catalog_is_not_changed_by_its_path(engine: Catalogs, 
     table = open_table("paimon://meta/shop/orders")
     assert (table.location, table.store.location) == ("paimon://meta/shop/orders", location)
     by_path = open_table(location)
-    said = "through the catalog meta, which Snapscope only reads. Its name there is paimon://meta/shop/orders"
+    said = "Commits to this table go through the catalog meta. Open it as paimon://meta/shop/orders"
     with pytest.raises(Unsupported, match=re.escape(said)):
         apply(by_path, by_path.preview(CreateTag("v1", 2), 0), settle_s=0)
     assert not (Path(location) / "tag").exists()
@@ -90,6 +90,8 @@ def test_requests_signed_for_dlf_are_those_of_the_engine(engine: Catalogs, tmp_p
     assert [each.location for each in list_tables("paimon://meta").tables] == ["paimon://meta/shop/orders"]
     table = open_table("paimon://meta/shop/orders")
     assert (table.store.location, len(table.heads().main.snapshots)) == (location, 3)
+    apply(table, table.preview(Rollback("1"), 1 << 41), settle_s=0)
+    assert engine.rows(options, "shop.orders") == [0]
     for secret, region in (("other-secret", "cn-hangzhou"), ("marker-secret", "eu-central-1")):
         configure("type = 'paimon-rest'", *key, f"secret-key = '{secret}'", f"region = '{region}'")
         with pytest.raises(Corrupt, match="HTTP 401") as refused:

@@ -1,5 +1,5 @@
 """What holds on every Paimon catalog: a warehouse, JDBC on SQLite and PostgreSQL, Hive without and with its lock, and
-the REST server of Paimon's own tests, whose tables are only read."""
+the REST server of Paimon's own tests, with tables that it commits to and external ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.errors import Conflict, NotFound, SnapscopeError, Unsupported
 from core.execution import recovery
 from core.execution.apply import apply
 from core.execution.journal import Journal
-from core.model.actions import Change, CreateTag, DeleteTags, Expire, Rollback
+from core.model.actions import Change, CreateBranch, CreateTag, DeleteTags, Expire, Rollback, Truncate
 from core.spark.write import append as spark_write
 from core.table import Table, open_table
 from tests.engines import mysql_server, postgres_server
@@ -41,8 +41,8 @@ _number = itertools.count(1)
 class Case:
     """A catalog for one test.
 
-    `options` are the engine's, `lines` those of the settings file; `dead` are lines that lead nowhere. `is_read_only`:
-    Snapscope refuses to change its tables. `names` are other names that it permits.
+    `options` are the engine's, `lines` those of the settings file; `dead` are lines that lead nowhere. `external`:
+    where its tables lie, if the catalog does not choose that. `names` are other names that it permits.
     """
 
     engine: java.Catalogs
@@ -52,7 +52,7 @@ class Case:
     place: str = "paimon://meta"
     lines: tuple[str, ...] = ()
     dead: tuple[str, ...] = ()
-    is_read_only: bool = False
+    external: str = ""
     names: tuple[str, ...] = ODD
 
     @property
@@ -68,8 +68,14 @@ class Case:
         return open_table(self.named("orders"))
 
     def write(self, commits: int, name: str = "orders") -> None:
-        _, *how = self.engine.write(self.options, f"{self.database}.{name}", commits)
+        path = f"{self.external}/{self.database}/{name}" if self.external else ""
+        _, *how = self.engine.write(self.options, f"{self.database}.{name}", commits, path)
         assert tuple(how) == self.commits
+
+    @property
+    def is_served(self) -> bool:
+        """Whether a server publishes commits, and keeps branches."""
+        return self.commits[0] == "CatalogSnapshotCommit"
 
     def rows(self) -> list[int]:
         return self.engine.rows(self.options, self.title)
@@ -94,7 +100,7 @@ Make = Callable[[Path], Case]
 _RENAMES = ("RenamingSnapshotCommit", "no lock")
 _SERVERS = {"postgres": postgres_server.running, "mysql": mysql_server.running}
 _PLACES = [
-    *("warehouse", "jdbc", "hive", "locked", "rest"),
+    *("warehouse", "jdbc", "hive", "locked", "rest", "external"),
     *(pytest.param(name, marks=getattr(pytest.mark, name)) for name in _SERVERS),
 ]
 
@@ -155,14 +161,16 @@ def make(
                 dead=(*own, "uri = 'thrift://127.0.0.1:1'"),
                 names=(),  # the Metastore permits letters, digits and underscores
             )
-        case "rest":
+        case "rest" | "external":
+            is_external = request.param == "external"
 
             def rest(at: Path) -> Case:
                 (at / "w").mkdir()
                 url, own = engine.serve(at / "w", SECRET), ("type = 'paimon-rest'", "warehouse = 'main'")
                 lines, dead = ((*own, f"token = '{SECRET}'", f"uri = '{each}'") for each in (url, "http://127.0.0.1:1"))
-                how, shop = ("CatalogSnapshotCommit", "no lock"), f"shop{next(_number)}"
-                return Case(engine, java.rest(url, SECRET), how, shop, lines=lines, dead=dead, is_read_only=True)
+                how, shop = _RENAMES if is_external else ("CatalogSnapshotCommit", "no lock"), f"shop{next(_number)}"
+                where = str(at / "elsewhere") if is_external else ""
+                return Case(engine, java.rest(url, SECRET), how, shop, lines=lines, dead=dead, external=where)
 
             yield rest
 
@@ -207,25 +215,35 @@ class TestEveryCatalog:
         assert "branch:dev/2" in {each.point for each in history.holders}
 
     def test_changes_are_those_that_the_engine_sees(self, case: Case) -> None:
-        if case.is_read_only:
-            table, before = case.open(), case.open().heads().references
-            plan = table.preview(CreateTag("mine", 2), LATE_MS)
-            assert any("through the catalog meta" in each.text for each in plan.warnings)
-            for change in (CreateTag("mine", 2), EXPIRE, Rollback("1")):
-                with pytest.raises(Unsupported, match="through the catalog meta, which Snapscope only reads"):
-                    apply(table, table.preview(change, LATE_MS), settle_s=0)
-            assert case.open().heads().references == before
-            return
         for change in (CreateTag("mine", 2), CreateTag("ours", 1), DeleteTags(("ours",)), EXPIRE):
             case.run(change)
         assert case.engine.tags(case.options, case.title) == ["mine"]
         case.write(1)
         assert case.rows() == [0, 0, 1, 2]
         assert [each.id for each in case.open().heads().main.snapshots] == [3, 4]
+        for change, rows in ((Rollback("tag:mine"), [0, 1]), (Truncate(), [])):
+            case.run(change)
+            assert case.rows() == rows
+        case.write(2)
+        assert case.rows() == [0, 1]
+
+    def test_branches_are_created_where_the_server_does_not_keep_them(self, case: Case) -> None:
+        table = case.open()
+        if not case.is_served:
+            case.run(CreateBranch("dev"))
+            assert [each.branch for each in case.open().heads().lines] == ["main", "dev"]
+            return
+        before = table.heads().references
+        for change in (CreateBranch("dev"), Rollback("1", destructive=True)):
+            plan = table.preview(change, LATE_MS)
+            assert any("through the catalog meta" in each.text for each in plan.warnings)
+            with pytest.raises(Unsupported, match="through the catalog meta"):
+                apply(table, plan, settle_s=0)
+        assert case.open().heads().references == before
 
     def test_commits_of_both_are_all_kept(self, case: Case) -> None:
         """The engine commits while we do."""
-        ours, theirs = 0 if case.is_read_only else 4, 6
+        ours, theirs = 4, 6
         with ThreadPoolExecutor(1) as pool:
             writing = pool.submit(case.write, theirs)
             for _ in range(ours):
@@ -252,21 +270,18 @@ class TestEveryCatalog:
         """Write, tag, plan, expire, undo, query."""
         table, named = case.open(), case.named("orders")
         rows = spark.sql("select cast(id as int) id, concat('s', id) v from range(10, 12)").coalesce(1)
-        if case.is_read_only:
-            case.write(1)
-        else:
-            spark_write.append(table.store, rows, spark_write.stamp(int(time.time() * 1000)))
-            case.run(CreateTag("before", 4))
-            plan = (table := case.open()).preview(EXPIRE, LATE_MS)
-            cut = _Cut()
-            with pytest.raises(_Cut):
-                apply(table, plan, settle_s=1, waits=cut.now)
-            run = Journal().open_run(table.location)
-            assert run is not None
-            assert [each.id for each in case.open().heads().main.snapshots] == [4]
-            recovery.undo(run.id, open_table=open_table)
-            assert [each.id for each in case.open().heads().main.snapshots] == [1, 2, 3, 4]
-            case.run(EXPIRE)
+        spark_write.append(table.store, rows, spark_write.stamp(int(time.time() * 1000)))
+        case.run(CreateTag("before", 4))
+        plan = (table := case.open()).preview(EXPIRE, LATE_MS)
+        cut = _Cut()
+        with pytest.raises(_Cut):
+            apply(table, plan, settle_s=1, waits=cut.now)
+        run = Journal().open_run(table.location)
+        assert run is not None
+        assert [each.id for each in case.open().heads().main.snapshots] == [4]
+        recovery.undo(run.id, open_table=open_table)
+        assert [each.id for each in case.open().heads().main.snapshots] == [1, 2, 3, 4]
+        case.run(EXPIRE)
         _, answer = command_line.run("query", named, "select id from t order by id", "--json")
         assert [each["id"] for each in answer["rows"]] == case.rows()
         files = [path for path in state_dir.rglob("*") if path.is_file()]

@@ -218,6 +218,10 @@ class PaimonFormat(TableFormat):
         why: str | None = _commits().why_not_here(self.store, plan, history)
         return why
 
+    def why_elsewhere(self, change: Change) -> str | None:
+        why: str | None = _catalogs().why_elsewhere(self.name, change) if self.name else None
+        return why
+
     def refuse_apply(self) -> None:
         if (why := self._why_managed(refresh=True)) is not None:
             raise Unsupported(

@@ -1,12 +1,15 @@
-"""Names in Paimon catalogs: `paimon://CATALOG/DATABASE/TABLE`. Loads no library."""
+"""Names in Paimon catalogs, `paimon://CATALOG/DATABASE/TABLE`, and locations. Loads no library."""
 
 from __future__ import annotations
 
+import os
 from urllib.parse import quote, unquote
 
+from core import urls
 from core.errors import Invalid
 from core.messages import message
 from core.settings_file import OF_CATALOGS
+from core.storage.store import Store
 
 SCHEME = OF_CATALOGS
 
@@ -32,3 +35,13 @@ def parts(location: str) -> tuple[str, str, str]:
         )
     catalog, database, name = (*words, "", "")[:3]
     return catalog, unquote(database), unquote(name)
+
+
+def is_at(store: Store, location: str | None) -> bool:
+    """Return whether a location in a catalog may be that of a table."""
+    if not location:
+        return False
+    if store.is_local:
+        path = urls.local_path(location)
+        return path is not None and os.path.realpath(path) == store.root
+    return urls.may_be_below(urls.spelled(location), store.location, is_root=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -38,16 +38,18 @@ def directory(schema: Schema, partition: bytes) -> str:
 
 def directories(schema: Schema, partitions: Sequence[bytes]) -> list[str]:
     """Return `directory` of each, with the types parsed once."""
+    return list(map(_path, specs(schema, partitions)))
+
+
+def specs(schema: Schema, partitions: Sequence[bytes]) -> list[dict[str, str]]:
+    """Return the names of each partition's values by key; errors as of `directory`."""
     keys = schema.partition_keys
     if not keys or not partitions:  # an unknown type hides only files that there are
-        return [""] * len(partitions)
+        return [{} for _ in partitions]
     type_of = {field.name: field.type for field in schema.fields if field.name in keys}
     types = [parse(type_of[key]) for key in keys]
-    unnamed = schema.options.get("partition.default-name", UNNAMED)
-    return [
-        path(keys, types, binary_row.decode(each, types), unnamed=unnamed, is_legacy=has_legacy_names(schema))
-        for each in partitions
-    ]
+    unnamed, is_legacy = schema.options.get("partition.default-name", UNNAMED), has_legacy_names(schema)
+    return [_names(keys, types, binary_row.decode(each, types), unnamed, is_legacy) for each in partitions]
 
 
 def has_legacy_names(schema: Schema) -> bool:
@@ -113,10 +115,17 @@ def path(
     is_legacy: bool = True,
 ) -> str:
     """Return the directory of values as decoded by `binary_row.decode`; null and blank text become `unnamed`."""
-    return "/".join(
-        f"{escape(key)}={escape(_name(parse(source), value, unnamed, is_legacy))}"
-        for key, source, value in zip(keys, types, values, strict=True)
-    )
+    return _path(_names(keys, [parse(each) for each in types], values, unnamed, is_legacy))
+
+
+def _path(names: Mapping[str, str]) -> str:
+    return "/".join(f"{escape(key)}={escape(name)}" for key, name in names.items())
+
+
+def _names(
+    keys: Sequence[str], types: Sequence[PaimonType], values: Sequence[Any], unnamed: str, is_legacy: bool
+) -> dict[str, str]:
+    return {key: _name(type_, value, unnamed, is_legacy) for key, type_, value in zip(keys, types, values, strict=True)}
 
 
 def _name(type_: PaimonType, value: Any, unnamed: str, is_legacy: bool) -> str:

@@ -9,11 +9,12 @@ from core import settings_file, spark_catalogs
 from core.errors import ErrorCode, NotFound, SnapscopeError
 from core.formats.paimon import layout
 from core.formats.paimon.capabilities import PAIMON
-from core.formats.paimon.catalogs import hive, jdbc, lent, owners, rest
+from core.formats.paimon.catalogs import hive, jdbc, lent, owners, rest, served_tables
 from core.formats.paimon.locations import SCHEME, parts, url
-from core.formats.paimon.write import catalog_lock
+from core.formats.paimon.write import catalog_commits
 from core.formats.table_format import Listing, TableRef
 from core.messages import message
+from core.model.actions import Change
 from core.model.codes import Fault
 from core.model.references import Problem
 from core.settings_file import NamedCatalog
@@ -69,9 +70,12 @@ def opened(location: str) -> tuple[Store, str | None]:
         raise missing(location)
     if found.type == rest.TYPE:
         client = rest.Client(found)
-        path, schema = client.table(database, name)
-        lent.use(found, client, database, name, path)
-        store, own = Store.named(path), url(catalog, database, name)
+        table = client.table(database, name)
+        lent.use(found, client, database, name, table.path)
+        store, schema = Store.named(table.path), table.schema_id
+        own = None if table.is_external else url(catalog, database, name)
+        send = partial(served_tables.publish, found, (database, name), store) if own else None
+        catalog_commits.learn(store, catalog, send=send)
     elif found.type == hive.TYPE:
         store, own = _in_metastore(found, hive.table(found, database, name))
     elif (database, name) in jdbc.tables(found):
@@ -92,20 +96,29 @@ def opened(location: str) -> tuple[Store, str | None]:
 
 
 def why_not_here(store: Store, name: str | None, *, refresh: bool) -> str | None:
-    """Return why a table cannot be changed here: `name` is in a REST catalog, or another catalog commits; else None.
+    """Return why nothing of a table can be changed here: another catalog commits to it, or the server of the REST
+    catalog in which it is `name` knows other snapshots; else None.
 
-    `refresh`: ask catalogs that were asked a short time ago, too."""
+    `refresh`: ask servers, also those that were asked a short time ago."""
     if not name:
         return jdbc.why_not_here(store) or owners.why_not_here(store, refresh=refresh)
-    catalog = named(parts(name)[0])
-    return rest.why_not_here(catalog.name) if catalog.type == rest.TYPE else None
+    catalog, database, table = parts(name)
+    if (found := named(catalog)).type != rest.TYPE or not refresh:
+        return None
+    return served_tables.why_unlike(found, database, table, store)
+
+
+def why_elsewhere(name: str, change: Change) -> str | None:
+    """Return why only an engine can make this change of a table, through its catalog; None if it is made here."""
+    found = named(parts(name)[0])
+    return served_tables.why_elsewhere(found.name, change) if found.type == rest.TYPE else None
 
 
 def _in_metastore(catalog: NamedCatalog, entry: hive.HiveTable) -> tuple[Store, str | None]:
     """Return the store of a table, and its name if commits take the lock of its catalog."""
     assert entry.location is not None
     store, is_locked = Store.named(entry.location), hive.is_locked(catalog, entry.location)
-    catalog_lock.learn(store, catalog.name, partial(hive.locked, catalog, entry) if is_locked else None)
+    catalog_commits.learn(store, catalog.name, partial(hive.locked, catalog, entry) if is_locked else None)
     return store, url(catalog.name, entry.database, entry.name) if is_locked else None
 
 

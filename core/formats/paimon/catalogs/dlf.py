@@ -1,7 +1,7 @@
 """Requests to Alibaba Cloud's DLF, signed as Paimon signs them with `token.provider = dlf`.
 
 Servers within a VPC take `DLF4-HMAC-SHA256`; those with a public name (`dlfnext.REGION.aliyuncs.com`) take the older
-signature of the OpenAPI, HMAC-SHA1. Only requests without a body are signed.
+signature of the OpenAPI, HMAC-SHA1. A request with a body is a POST of JSON.
 Source: `DLFAuthProvider` and the signers beside it, of Paimon 1.4 (first kind) and pypaimon 2.1 (both).
 """
 
@@ -26,6 +26,7 @@ from core.messages import message
 from core.settings_file import NamedCatalog
 
 _SCHEME, _PRODUCT, _REQUEST = "DLF4-HMAC-SHA256", "DlfNext", "aliyun_v4_request"
+_JSON = "application/json"
 _PUBLIC = "dlfnext"  # in the names of servers outside a VPC
 _REGION = re.compile(r"(?:pre-)?([a-z]+-[a-z]+(?:-\d+)?)")
 _IN_FILE = ("AccessKeyId", "AccessKeySecret")
@@ -47,13 +48,15 @@ def is_used(catalog: NamedCatalog) -> bool:
     return bool({"access-key", "credentials-file"} & catalog.options.keys())
 
 
-def headers(catalog: NamedCatalog, path: str, parameters: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers that sign a GET request now. `path` and `parameters`: URL-encoded, without the server's part.
+def headers(
+    catalog: NamedCatalog, path: str, parameters: Mapping[str, str], body: bytes | None = None
+) -> dict[str, str]:
+    """Return the headers that sign a request now. `path` and `parameters`: URL-encoded, without the server's part.
 
     Raises `Corrupt` if the file with the key cannot be read, `Unsupported` if the region is not known."""
     uri, key = catalog.text("uri"), _key(catalog)
     if is_public(uri):
-        return openapi(key, path, parameters, formatdate(usegmt=True), str(uuid.uuid4()))
+        return openapi(key, path, parameters, formatdate(usegmt=True), str(uuid.uuid4()), body)
     region = catalog.text("region") or _region(uri)
     if not region:
         raise Unsupported(
@@ -62,7 +65,7 @@ def headers(catalog: NamedCatalog, path: str, parameters: Mapping[str, str]) -> 
             path=uri,
             remedy=message("Write its region in the settings file: region = 'cn-hangzhou'."),
         )
-    return dlf4(key, region, path, parameters, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()))
+    return dlf4(key, region, path, parameters, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()), body)
 
 
 def is_public(uri: str) -> bool:
@@ -70,14 +73,18 @@ def is_public(uri: str) -> bool:
     return _PUBLIC in (urlsplit(uri.lower()).hostname or "")
 
 
-def dlf4(key: AccessKey, region: str, path: str, parameters: Mapping[str, str], now: str) -> dict[str, str]:
+def dlf4(
+    key: AccessKey, region: str, path: str, parameters: Mapping[str, str], now: str, body: bytes | None = None
+) -> dict[str, str]:
     """Return the headers of `DLF4-HMAC-SHA256`. `now`: in UTC, as 20261130T071500Z."""
     signed = {"x-dlf-content-sha256": "UNSIGNED-PAYLOAD", "x-dlf-date": now, "x-dlf-version": "v1"}
     if key.session_token is not None:
         signed["x-dlf-security-token"] = key.session_token
+    if body is not None:
+        signed |= {"content-md5": _md5(body), "content-type": _JSON}
     query = "&".join(f"{name}={value}" if value else name for name, value in sorted(parameters.items()))
     lines = [f"{name}:{value.strip()}" for name, value in sorted(signed.items())]
-    canonical = "\n".join(["GET", path, query, *lines, signed["x-dlf-content-sha256"]])
+    canonical = "\n".join([_method(body), path, query, *lines, signed["x-dlf-content-sha256"]])
     scope = [now[:8], region, _PRODUCT, _REQUEST]
     digest = hashlib.sha256(canonical.encode()).hexdigest()
     signing_key = f"aliyun_v4{key.secret}".encode()
@@ -88,7 +95,9 @@ def dlf4(key: AccessKey, region: str, path: str, parameters: Mapping[str, str], 
     return {**signed, "Authorization": f"{credential},Signature={signature}"}
 
 
-def openapi(key: AccessKey, path: str, parameters: Mapping[str, str], now: str, nonce: str) -> dict[str, str]:
+def openapi(
+    key: AccessKey, path: str, parameters: Mapping[str, str], now: str, nonce: str, body: bytes | None = None
+) -> dict[str, str]:
     """Return the headers of the OpenAPI's signature. `now`: as in the header Date. `nonce`: never used before."""
     own = {
         "x-acs-signature-method": "HMAC-SHA1",
@@ -101,9 +110,18 @@ def openapi(key: AccessKey, path: str, parameters: Mapping[str, str], now: str, 
     query = "&".join(f"{name}={unquote(value)}" if value else name for name, value in sorted(parameters.items()))
     resource = unquote_plus(path) + (f"?{query}" if query else "")
     lines = "".join(f"{name}:{value.strip()}\n" for name, value in sorted(own.items()))
-    text = "\n".join(["GET", "application/json", "", "", now, lines + resource])
+    of_body = {} if body is None else {"content-md5": _md5(body), "content-type": _JSON}
+    text = "\n".join([_method(body), _JSON, *(of_body.values() or ("", "")), now, lines + resource])
     signature = base64.b64encode(hmac.new(key.secret.encode(), text.encode(), hashlib.sha1).digest()).decode()
-    return {**own, "Accept": "application/json", "Date": now, "Authorization": f"acs {key.id}:{signature}"}
+    return {**own, **of_body, "Accept": _JSON, "Date": now, "Authorization": f"acs {key.id}:{signature}"}
+
+
+def _method(body: bytes | None) -> str:
+    return "GET" if body is None else "POST"
+
+
+def _md5(body: bytes) -> str:
+    return base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
 
 
 def _hmac_sha256(key: bytes, text: str) -> bytes:

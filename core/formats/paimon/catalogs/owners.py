@@ -12,16 +12,15 @@ before a change.
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core import settings_file, urls
+from core import settings_file
 from core.errors import NotFound, SnapscopeError
 from core.formats.paimon.catalogs import hive, rest
-from core.formats.paimon.locations import url
-from core.messages import message
+from core.formats.paimon.locations import is_at, url
+from core.messages import both, message
 from core.settings_file import NamedCatalog
 from core.storage.store import Store
 from core.storage.time_limits import Silent, Waiting, begin, call_s, calling
@@ -93,10 +92,10 @@ def _late(request: _Request) -> str:
 
 def _commits_there(catalog: NamedCatalog, own: str) -> str:
     if catalog.type == rest.TYPE:
-        return f"{rest.why_not_here(catalog.name)} {message('Its name there is {own}.', own=own)}"
-    return message(
-        "Writers of this table take the lock of the catalog {name}. Open it as {own}.", name=catalog.name, own=own
-    )
+        why = message("Commits to this table go through the catalog {name}.", name=catalog.name)
+    else:
+        why = message("Writers of this table take the lock of the catalog {name}.", name=catalog.name)
+    return both(why, message("Open it as {own}.", own=own))
 
 
 def _may_own(catalog: NamedCatalog, store: Store) -> bool:
@@ -158,7 +157,7 @@ def _owned(catalog: NamedCatalog, store: Store) -> str | None:
     database = above.rpartition("/")[2].removesuffix(".db")
     places = _of_server(catalog) if catalog.type == rest.TYPE else _of_metastore(catalog)
     with contextlib.suppress(NotFound):  # where the catalog itself would put it
-        if _is_at(store, places.one(database, name)):
+        if is_at(store, places.one(database, name)):
             return url(catalog.name, database, name)
     failed: SnapscopeError | None = None
     for each in places.databases():
@@ -168,7 +167,7 @@ def _owned(catalog: NamedCatalog, store: Store) -> str | None:
             failed = failed or error
             continue
         for own, location in found:
-            if _is_at(store, location):
+            if is_at(store, location):
                 return url(catalog.name, each, own)
     if failed is not None:
         raise failed
@@ -192,15 +191,10 @@ def _of_metastore(catalog: NamedCatalog) -> _Places:
     )
 
 
+def _location(table: rest.ServedTable) -> str | None:
+    return None if table.is_external else table.path
+
+
 def _of_server(catalog: NamedCatalog) -> _Places:
     client = rest.Client(catalog)
-    return _Places(client.databases, client.paths, lambda database, name: client.table(database, name)[0])
-
-
-def _is_at(store: Store, location: str | None) -> bool:
-    if not location:
-        return False
-    if store.is_local:
-        path = urls.local_path(location)
-        return path is not None and os.path.realpath(path) == store.root
-    return urls.may_be_below(urls.spelled(location), store.location, is_root=True)
+    return _Places(client.databases, client.paths, lambda database, name: _location(client.table(database, name)))

@@ -8,7 +8,7 @@ once, however often it is tried. Source: docs/paimon.md §6."""
 from __future__ import annotations
 
 import functools
-import logging
+import json
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,16 +17,16 @@ from typing import Any
 
 from core.errors import Conflict, Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats.paimon import binary_row, layout, references, schema_evolution
-from core.formats.paimon.write import catalog_lock, commit_base, documents, manifest_encoding, manifest_merging
+from core.formats.paimon.write import catalog_commits, commit_base, documents, manifest_encoding, manifest_merging
 from core.formats.paimon.write.manifest_encoding import NewDataFile, Record
-from core.formats.paimon.write.publish import Head, publish, read_head, read_schema
+from core.formats.paimon.write.partition_statistics import of_changes
+from core.formats.paimon.write.publish import Head, advance_hints, publish, read_head, read_schema
 from core.formats.table_format import Unknown
 from core.messages import message
 from core.model.references import MAIN, Schema, Snapshot
 from core.storage.store import Store
 from core.units import number, parse_duration_ms
 
-_log = logging.getLogger(__name__)
 live_entries, matcher = commit_base.live_entries, commit_base.matcher
 Choose = Callable[[Head, list[Record]], list[Record]]
 
@@ -155,18 +155,17 @@ def run(store: Store, change: CommitChange, stamp: Stamp) -> Snapshot:
         for head in _turns(store, stamp.branch):
             if (done := draft.landed(head)) is not None:
                 return done
-            path, content = draft.write(head)
+            path, content, changes = draft.write(head)
             try:
-                with catalog_lock.held(store):
+                with catalog_commits.held(store):
                     stamp.refuse()
-                    draft.is_open = False
-                    is_ours = publish(store, path, content)
+                    published = draft.publish(head, path, content, changes)
             except Unknown as error:
                 draft.unsure[path], draft.written, draft.is_sure = (content, error), [], False
                 continue
-            if is_ours:
-                _hint(store, head, stamp.branch)
-                return references.snapshot_of(path.rsplit("-", 1)[-1], content, path)
+            if published is not None:
+                advance_hints(store, path, is_first=head.snapshot is None)
+                return references.snapshot_of(path.rsplit("-", 1)[-1], published, path)
             draft.is_open = draft.is_sure
             draft.withdraw()
         raise Conflict("Other commits kept getting in first.", path=store.location, remedy="Try again.")
@@ -222,8 +221,8 @@ class _Draft:
                 found = self.store.read(path) if known <= number_now else None
             except NotFound:
                 raise unknown from None  # published or not, it has expired
-            if found == content:
-                return references.snapshot_of(str(known), content, path)
+            if found is not None and commit_base.is_same(references.document(found, path), json.loads(content)):
+                return references.snapshot_of(str(known), found, path)
             if found is not None:
                 del self.unsure[path]  # another writer has this id, so ours cannot appear any more
         done = landed(self.store, self.change.kind, self.stamp, after=self.seen)
@@ -236,8 +235,9 @@ class _Draft:
                     self.store.delete(file.path)
         return done
 
-    def write(self, head: Head) -> tuple[str, bytes]:
-        """Write manifests and lists on top of `head`; return the path and content of the unpublished snapshot."""
+    def write(self, head: Head) -> tuple[str, bytes, Sequence[Record]]:
+        """Write manifests and lists on top of `head`; return the path and content of the unpublished snapshot, and the
+        entries of its changes."""
         change, previous = self.change, head.snapshot
         change.refuse(head.schema)
         commit_base.refuse_unlocked(self.store, head)
@@ -292,7 +292,18 @@ class _Draft:
             "operation": change.operation,
         }
         path = layout.reference(head.branch, layout.SNAPSHOT, document["id"])
-        return path, documents.pretty({name: value for name, value in document.items() if value is not None})
+        return path, documents.pretty({name: each for name, each in document.items() if each is not None}), changes
+
+    def publish(self, head: Head, path: str, content: bytes, changes: Sequence[Record]) -> bytes | None:
+        """Publish a snapshot as the table's catalog has it done; return its file, None if another commit came first."""
+        self.is_open = False
+        if (send := catalog_commits.server(self.store)) is None:
+            return content if publish(self.store, path, content) else None
+        try:
+            return send(head.branch, path, content, of_changes(head.schema, changes))
+        except SnapscopeError as error:
+            self.is_open = self.is_sure and not isinstance(error, Unknown)
+            raise
 
     def _added(self, file: NewDataFile, head: Head) -> Record:
         if file.schema_id not in self.schemas:
@@ -382,14 +393,3 @@ class _Names:
     def list(self) -> str:
         self.lists += 1
         return f"manifest-list-{self.uuid}-{self.lists}"
-
-
-def _hint(store: Store, head: Head, branch: str) -> None:
-    """Update the hints after a commit. They are never trusted: without them engines find the commit by listing."""
-    number = 1 if head.snapshot is None else head.snapshot.id + 1
-    try:
-        store.put(layout.hint(branch, layout.LATEST), str(number).encode())
-        if head.snapshot is None:
-            store.put(layout.hint(branch, layout.EARLIEST), str(number).encode())
-    except (SnapscopeError, OSError) as error:
-        _log.warning("Snapshot %s is committed; its hints could not be written: %s", number, error)

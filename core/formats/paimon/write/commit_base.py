@@ -11,7 +11,7 @@ from typing import Any
 from core.errors import Invalid, NotFound, SnapscopeError, Unsupported
 from core.formats import columnar
 from core.formats.paimon import binary_row, layout, references
-from core.formats.paimon.write import catalog_lock, documents, manifest_encoding
+from core.formats.paimon.write import catalog_commits, documents, manifest_encoding
 from core.formats.paimon.write.manifest_encoding import Record
 from core.formats.paimon.write.publish import Head, snapshot_ids
 from core.messages import message
@@ -125,6 +125,13 @@ def total_rows(store: Store, previous: Snapshot | None) -> int:
     return rows(live_entries(store, previous))  # Paimon 0.3 and earlier
 
 
+def is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two documents are the same snapshot, in whatever form a server has written it.
+
+    Each try of a commit has lists of its own."""
+    return all(one.get(each) == other.get(each) for each in ("baseManifestList", "deltaManifestList"))
+
+
 def refuse_indexed(store: Store, previous: Snapshot) -> None:
     """Raise `Unsupported` if index files may refer to the files to be removed."""
     if previous.fields.get("indexManifest"):
@@ -157,7 +164,7 @@ def has_own_creates(store: Store) -> bool:
     In HDFS they rename a temporary file, which replaces none (Java Paimon: `RenamingSnapshotCommit`, without a lock).
     Writers that hold the lock of their catalog, as commits here then do, are alone.
     """
-    return store.is_local or store.protocol in (*HDFS, "memory") or catalog_lock.is_known(store)
+    return store.is_local or store.protocol in (*HDFS, "memory") or catalog_commits.is_known(store)
 
 
 def unlocked(store: Store, branch: str, snapshots: Iterable[Snapshot]) -> Unsupported | None:

@@ -8,6 +8,7 @@ withdrawn. Copies keep their bytes.
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from core.formats.paimon import layout, references
 from core.formats.paimon.read import hints
 from core.formats.paimon.types import Source
 from core.formats.paimon.write import alter as alters
-from core.formats.paimon.write import documents
+from core.formats.paimon.write import catalog_commits, documents
 from core.formats.paimon.write.alter import SchemaChange
 from core.formats.table_format import Unknown
 from core.messages import message
@@ -27,6 +28,7 @@ from core.model.references import MAIN, Schema, Snapshot
 from core.storage.size_limits import HINT
 from core.storage.store import Store
 
+_log = logging.getLogger(__name__)
 ATTEMPTS = 10
 RIVAL_S = 10.0
 _NUMBER = re.compile(r"\d{1,19}")
@@ -133,6 +135,7 @@ def alter(store: Store, changes: Sequence[SchemaChange], *, time_ms: int, branch
     Raises `Invalid` or `Unsupported`, with the reason, for what the engine would reject or what is not written here;
     `Conflict` if other schema changes kept coming first.
     """
+    catalog_commits.refuse_served(store)
     for _ in range(ATTEMPTS):
         number = _latest(store, branch, layout.SCHEMA)
         if number is None:
@@ -190,6 +193,7 @@ def create_branch(store: Store, name: str, tag: str) -> None:
     meanwhile.
     """
     refuse_name("branch", name)
+    catalog_commits.refuse_served(store)
     used_names = {entry.name for entry in store.ls_if_there(layout.BRANCH)}
     if f"{layout.BRANCH}-{name}" in used_names:
         raise Conflict("Branch '{name}' already exists.", name=name, path=store.location)
@@ -305,6 +309,16 @@ def publish(store: Store, path: str, content: bytes) -> bool:
             message("Another writer replaced {path} right after it was published.", path=path), path=store.location
         )
     return False
+
+
+def advance_hints(store: Store, path: str, *, is_first: bool) -> None:
+    """Let a branch's hints name a new snapshot. They are never trusted: without them engines find it by listing."""
+    directory, _, number = path.rpartition(f"/{layout.SNAPSHOT}-")
+    try:
+        for name in (layout.LATEST, *([layout.EARLIEST] if is_first else [])):
+            store.put(f"{directory}/{name}", number.encode())
+    except (SnapscopeError, OSError) as error:
+        _log.warning("Snapshot %s is committed; its hints could not be written: %s", number, error)
 
 
 def repair_hint(store: Store, path: str, created: Sequence[str] = (), deleted: Sequence[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""A server that answers GET requests as it is told, such as a Paimon REST catalog of a few tables."""
+"""A server that answers as it is told, such as a Paimon REST catalog of a few tables."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 Answer = Callable[[str, dict[str, str]], tuple[int, Any]]
+Post = Callable[[str, Any], tuple[int, Any]]
 
 
 class Server(ThreadingHTTPServer):
-    """Answers by `answer`; `asked` are (method, path with query, headers)."""
+    """Answers by `answer`, and POSTs of documents by `post`; `asked` are (method, path with query, headers).
+
+    Status 0: the connection ends without an answer."""
 
     daemon_threads = True
     answer: Answer
+    post: Post
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -31,7 +35,16 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.asked.append((self.command, self.path, dict(self.headers)))
         parts = urlsplit(self.path)
-        status, found = self.server.answer(parts.path, {name: each[0] for name, each in parse_qs(parts.query).items()})
+        query = {name: each[0] for name, each in parse_qs(parts.query).items()}
+        self.send(*self.server.answer(parts.path, query))
+
+    def do_POST(self) -> None:
+        self.server.asked.append((self.command, self.path, dict(self.headers)))
+        self.send(*self.server.post(self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+
+    def send(self, status: int, found: Any) -> None:
+        if not status:
+            return
         content = found if isinstance(found, bytes) else json.dumps(found).encode()
         self.send_response(status)
         if status == 307:

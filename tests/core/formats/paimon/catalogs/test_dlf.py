@@ -56,6 +56,22 @@ def test_signatures_are_those_of_pypaimon(
     assert signed.get("x-acs-security-token") == session
 
 
+@pytest.mark.parametrize(
+    ("session", "own", "public"),
+    [
+        (None, "cc4813da2b425940fa82e9a46d40031ba572be63b9277efd2a92b7a0df554527", "p0jjvIEdrjPoVjjXNC0KeIfOUC0="),
+        ("sts", "c32097620cdf071abfd7daf56466d332b88f1d77b6c52bf61a3245f58ae328c4", "Fe10mEMliB8o3WVbuD8+YXtU1kg="),
+    ],
+)
+def test_signatures_of_a_commit_are_those_of_pypaimon(session: str | None, own: str, public: str) -> None:
+    key = AccessKey("key-id", "key-secret", session and "sts-token")
+    path, body = "/v1/lake/databases/db/tables/t%24branch_dev/commit", '{"snapshot": {"id": 1, "note": "ü"}}'.encode()
+    signed = dlf.dlf4(key, "cn-hangzhou", path, {}, "20261130T071500Z", body)
+    assert signed["Authorization"].endswith(f",Signature={own}")
+    signed = dlf.openapi(key, path, {}, "Mon, 30 Nov 2026 07:15:00 GMT", "nonce-1", body)
+    assert signed["Authorization"] == f"acs key-id:{public}"
+
+
 def _configured(*lines: str) -> NamedCatalog:
     path = Path(os.environ["SNAPSCOPE_CONFIG"])
     path.write_text("\n".join(["[catalog.cloud]", "type = 'paimon-rest'", *lines]))

@@ -76,8 +76,8 @@ def cloud(lake: TableBuilder, tmp_path: Path) -> Iterator[rest_catalog.Server]:
 def test_a_table_of_a_rest_catalog_is_not_changed_by_its_path(cloud: rest_catalog.Server, lake: TableBuilder) -> None:
     found = open_table(str(lake.root))
     plan, before = found.preview(CreateTag("v9", 2), 0), names(lake)
-    assert any("Its name there is paimon://meta/shop/o%2F1" in each.text for each in plan.warnings)
-    with pytest.raises(Unsupported, match=r"Its name there is paimon://meta/shop/o%2F1\. Nothing was changed"):
+    assert any("Open it as paimon://meta/shop/o%2F1" in each.text for each in plan.warnings)
+    with pytest.raises(Unsupported, match=r"Open it as paimon://meta/shop/o%2F1\. Nothing was changed"):
         apply(found, plan, settle_s=0)
     assert names(lake) == before
 

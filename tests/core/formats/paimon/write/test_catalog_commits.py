@@ -1,4 +1,4 @@
-"""The lock of a Hive catalog, in a Metastore of a few lines; a real one is asked in tests/interop."""
+"""The lock of a Hive catalog in a small Metastore, and a server that publishes; real ones in tests/interop."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import contextlib
 
 import pytest
 
-from core.errors import Conflict
+from core.errors import Conflict, Unsupported
 from core.execution.apply import apply
 from core.formats.paimon.catalogs import hive
-from core.formats.paimon.write import catalog_lock, commit
+from core.formats.paimon.write import catalog_commits, commit
 from core.formats.paimon.write.commit import CommitChange, Stamp
 from core.model.actions import CreateTag
 from core.storage.store import Store
@@ -56,27 +56,43 @@ def test_another_writers_lock_is_waited_for(
 def test_the_lock_of_a_table_is_forgotten_when_its_catalog_has_none(server: Metastore, lake: TableBuilder) -> None:
     configure(server.uri, "lock-enabled = true")
     store = open_table("paimon://meta/shop/orders").store
-    assert catalog_lock.is_known(store)
+    assert catalog_commits.is_known(store)
     configure(server.uri)
     open_table("paimon://meta/shop/orders")
-    assert not catalog_lock.is_known(Store(str(lake.root)))
+    assert not catalog_commits.is_known(Store(str(lake.root)))
 
 
 def test_the_lock_of_one_catalog_stays_where_another_names_the_same_place(lake: TableBuilder) -> None:
     """Both locks are taken; that a catalog has none tells nothing about the other one."""
     taken: list[str] = []
 
-    def lock(name: str) -> catalog_lock.Lock:
+    def lock(name: str) -> catalog_commits.Lock:
         return lambda: contextlib.nullcontext(taken.append(name))
 
     store = Store(str(lake.root))
     try:
-        catalog_lock.learn(store, "b", lock("b"))
-        catalog_lock.learn(store, "a", lock("a"))
-        catalog_lock.learn(store, "c", None)
-        with catalog_lock.held(store):
+        catalog_commits.learn(store, "b", lock("b"))
+        catalog_commits.learn(store, "a", lock("a"))
+        catalog_commits.learn(store, "c", None)
+        with catalog_commits.held(store):
             assert taken == ["a", "b"]
     finally:
         for name in "ab":
-            catalog_lock.learn(store, name, None)
-    assert not catalog_lock.is_known(store)
+            catalog_commits.learn(store, name, None)
+    assert not catalog_commits.is_known(store)
+
+
+def test_a_server_publishes_until_its_catalog_tells_otherwise(lake: TableBuilder) -> None:
+    store = Store(str(lake.root))
+    send: catalog_commits.Send = lambda *_: None  # noqa: E731
+    try:
+        catalog_commits.learn(store, "a", send=send)
+        catalog_commits.learn(store, "b")
+        assert catalog_commits.server(store) is send
+        assert catalog_commits.is_known(store)
+        with pytest.raises(Unsupported, match="through the catalog a"):
+            catalog_commits.refuse_served(store)
+    finally:
+        catalog_commits.learn(store, "a")
+    assert catalog_commits.server(store) is None
+    catalog_commits.refuse_served(store)
