@@ -8,9 +8,10 @@ never an answer.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 
 from core.paths import cache_dir, private
@@ -18,6 +19,7 @@ from core.paths import cache_dir, private
 MOST_BYTES = 1 << 30
 _AT_ONCE = 500  # names in one statement
 _MD5 = re.compile("[0-9a-f]{32}")
+_STARTS = "page starts"  # in place of an MD5
 _TABLE = "create table if not exists contents (url text, md5 text, content blob, primary key (url, md5))"
 
 
@@ -72,6 +74,27 @@ def keep(contents: Mapping[str, bytes], listed: Mapping[str, str]) -> None:
                 middle = "select (min(rowid) + max(rowid)) / 2 from contents"
                 database.execute(f"delete from contents where rowid <= ({middle})")
     except (sqlite3.Error, OSError):  # the store is read again next time
+        return
+
+
+def page_starts(directory: str) -> list[str]:
+    """Return the names at which pages of a directory began when it was last listed; none if that is not known."""
+    try:
+        with closing(_opened()) as database:
+            row = database.execute("select content from contents where url = ? and md5 = ?", (directory, _STARTS))
+            found = json.loads(kept[0]) if (kept := row.fetchone()) else []
+    except (sqlite3.Error, OSError, ValueError):  # the pages are listed one after another
+        return []
+    return found if isinstance(found, list) and all(isinstance(each, str) for each in found) else []
+
+
+def keep_page_starts(directory: str, names: Sequence[str]) -> None:
+    """Keep what `page_starts` returns. It only tells what to request at the same time, so any names will do."""
+    try:
+        with closing(_opened()) as database, database:
+            row = (directory, _STARTS, json.dumps(names))
+            database.execute("insert or replace into contents values (?, ?, ?)", row)
+    except (sqlite3.Error, OSError):  # the next listing takes longer
         return
 
 

@@ -19,7 +19,7 @@ import fsspec
 from core import urls
 from core.errors import Conflict, Corrupt, Invalid, NotFound, SnapscopeError, Unsupported
 from core.messages import Message, message
-from core.storage import conditional, local_disk, location_options, request_slots, s3_client, time_limits
+from core.storage import conditional, local_disk, location_options, request_slots, time_limits
 from core.storage.conditional import HDFS, LOCAL
 from core.storage.file_systems import (
     DirectoryEntry,
@@ -39,6 +39,7 @@ from core.storage.file_systems import (
     version_of,
     wrong_settings,
 )
+from core.storage.s3.client import S3Client
 from core.storage.size_limits import DOCUMENT, REFERENCES
 
 _READERS = 64  # threads of one read, where a store is read through fsspec
@@ -51,7 +52,7 @@ T = TypeVar("T")
 class Store:
     """A root directory and the operations allowed under it."""
 
-    many: s3_client.S3Client | None = None  # asks for many files at once
+    many: S3Client | None = None  # asks for many files at once
     deletes_together = property(lambda self: self.many is not None)
 
     def __init__(self, location: str, options: Mapping[str, Any] | None = None) -> None:
@@ -69,7 +70,7 @@ class Store:
             else:  # fsspec would read `::` in a plain path as a chain of file systems
                 fs = fsspec.filesystem("file", **given)
                 root = fs._strip_protocol(location)
-            many = s3_client.client(fs, root)
+            self.many = S3Client.of(fs, root)
         except (ValueError, ImportError) as error:
             is_installed = location.partition("://")[0] in fsspec.registry
             raise (wrong_settings if is_installed else no_file_system)(location, error) from error
@@ -79,7 +80,6 @@ class Store:
             raise unreadable(location, error) from error
         self._fs = fs
         self.protocol = protocol_of(fs)
-        self.many = many
         self.root: str = os.path.realpath(root) if self.is_local else root.rstrip("/") or "/"
         self.location = self.root if self.is_local else location.rstrip("/") or "/"
 

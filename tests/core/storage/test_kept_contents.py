@@ -58,6 +58,16 @@ def test_a_damaged_cache_costs_reads_only() -> None:
     kept_contents.keep({URL: b"kept"}, {URL: md5(b"kept")})
 
 
+@pytest.mark.parametrize("damaged", [b"other", b"{}", b"[1]", b"\xff"])
+def test_where_pages_began_is_known_unless_that_is_damaged(damaged: bytes) -> None:
+    assert kept_contents.page_starts(URL) == []
+    kept_contents.keep_page_starts(URL, ["a", "b"])
+    assert kept_contents.page_starts(URL) == ["a", "b"]
+    with sqlite3.connect(cache_dir() / "contents.sqlite") as database:
+        database.execute("update contents set content = ?", (damaged,))
+    assert kept_contents.page_starts(URL) == []
+
+
 def test_the_older_half_goes_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_contents, "MOST_BYTES", 100_000)
     contents = {f"{URL}{number}": b"%020000d" % number for number in range(8)}

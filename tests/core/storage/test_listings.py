@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from core.errors import Corrupt
-from core.storage import listings, s3_client
+from core.storage import listings
 from core.storage.file_systems import DirectoryEntry
+from core.storage.s3 import listing
 from core.storage.store import Store
 from tests.support import memory_s3
 from tests.support.depth import first_fast, sample
@@ -107,8 +108,8 @@ STEPS = (
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s3.Server]:
     """A server whose pages are short, and runs that are."""
     monkeypatch.setattr(memory_s3, "PAGE", 20)
-    monkeypatch.setattr(s3_client, "_PAGE", 20)
-    monkeypatch.setattr(s3_client, "_FIRST_PAGE", 10)
+    monkeypatch.setattr(listing, "_PAGE", 20)
+    monkeypatch.setattr(listing, "_FIRST_PAGE", 10)
     monkeypatch.setattr(listings, "_OF_A_RUN", 4)
     with memory_s3.serving({}) as server:
         server.lead(monkeypatch)

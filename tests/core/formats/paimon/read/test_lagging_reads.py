@@ -11,9 +11,9 @@ import pytest
 
 from core.formats.paimon import references
 from core.formats.paimon.read import lagging_reads
-from core.storage import s3_client
 from core.storage.file_systems import DirectoryEntry
 from core.storage.kept_contents import ReadContents
+from core.storage.s3 import listing
 from core.storage.store import Store
 from tests.support import memory_s3
 from tests.support.builders import TableBuilder
@@ -108,7 +108,7 @@ def counting(read: Callable[..., bytes], asked: list[str]) -> Callable[..., byte
 
 def test_a_long_history_is_listed_in_parts_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory_s3, "PAGE", 10)
-    monkeypatch.setattr(s3_client, "_FIRST_PAGE", 10)
+    monkeypatch.setattr(listing, "_FIRST_PAGE", 10)
     names = [f"snapshot-{number}" for number in range(1, 101)]
     with memory_s3.serving({f"t/snapshot/{name}": b"" for name in (*names, "EARLIEST", "LATEST")}) as server:
         server.lead(monkeypatch)

@@ -1,70 +1,37 @@
-"""The client of S3: connecting ends at the time limit, too."""
+"""Listings of S3: in parts, by pages, and answers that are none."""
 
 from __future__ import annotations
 
 import math
 import random
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from core.errors import Corrupt, NotFound
-from core.storage import s3_client
+from core.storage import kept_contents
 from core.storage.file_systems import DirectoryEntry
-from core.storage.s3_client import S3Client
+from core.storage.s3 import listing
 from core.storage.store import Store
 from tests.support import memory_s3
 from tests.support.depth import first_fast
 
-
-class Silent(SimpleNamespace):
-    """An s3fs whose credentials come from something that does not answer."""
-
-    @property
-    def s3(self) -> Any:
-        self.answers.wait()
-        raise OSError("too late")
-
-
-def test_credentials_that_never_come_end_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SNAPSCOPE_READ_TIMEOUT", "1")
-    settings: dict[str, Any] = {"client_kwargs": {}, "config_kwargs": {}, "s3_additional_kwargs": {}}
-    answers = threading.Event()
-    session = SimpleNamespace(register=lambda *_, **__: None)
-    fs = Silent(answers=answers, session=session, requester_pays=False, version_aware=False, anon=False, **settings)
-    found: list[Exception] = []
-
-    def ask() -> None:
-        try:
-            S3Client(fs, "bucket").ls("bucket/t")
-        except Exception as error:  # noqa: BLE001 - judged below
-            found.append(error)
-
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    asking.join(30)
-    try:
-        assert [isinstance(error, Corrupt) for error in found] == [True]
-        assert "did not answer within 1 s" in str(found[0])
-    finally:
-        answers.set()
-
-
 # listings in parts ---------------------------------------------------------------------------------------------------
 
 SPLITS = ("a-4", "a-8", "b-4")
+HTML = b"<html><body>Log in first</body></html>"
+EMPTY = b"<ListBucketResult><KeyCount>0</KeyCount><IsTruncated>false</IsTruncated></ListBucketResult>"
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[memory_s3.Server]:
     monkeypatch.setattr(memory_s3, "PAGE", 10)
-    monkeypatch.setattr(s3_client, "_PAGE", 10)
-    monkeypatch.setattr(s3_client, "_FIRST_PAGE", 10)
+    monkeypatch.setattr(listing, "_PAGE", 10)
+    monkeypatch.setattr(listing, "_FIRST_PAGE", 10)
     with memory_s3.serving({}) as server:
         server.lead(monkeypatch)
         yield server
@@ -116,9 +83,89 @@ def test_a_server_that_lists_otherwise_is_asked_page_by_page(
     assert len(found) == 80
 
 
+# listings that begin their pages where they began before --------------------------------------------------------------
+
+PAGES = 8
+
+
+def listed(server: memory_s3.Server) -> tuple[list[str], list[str]]:
+    """The names that are listed with what is kept of the last listing, and those after which pages were asked for."""
+    server._names = None
+    server.taken()
+    found = [each.name for each in Store(f"s3://{memory_s3.BUCKET}/t").ls_if_there("m", SPLITS)]
+    asked = [parse_qs(urlsplit(target).query) for _, target in server.taken()]
+    return found, [each.get("start-after", [""])[0] for each in asked]
+
+
+@pytest.fixture
+def large(server: memory_s3.Server, monkeypatch: pytest.MonkeyPatch) -> memory_s3.Server:
+    """A directory of 62 names on pages of 10, listed once."""
+    monkeypatch.setattr(listing, "_LAST_PAGE", 3)
+    server.objects.update({f"t/m/{kind}-{number:02}": b"" for kind in "ab" for number in range(31)} | {"t/m-x": b""})
+    listed(server)
+    return server
+
+
+def test_a_large_directory_is_listed_again_by_one_request_for_each_page(large: memory_s3.Server) -> None:
+    found, pages = listed(large)
+    assert found == sorted(name[4:] for name in large.objects if name.startswith("t/m/"))
+    assert len(pages) == PAGES
+
+
+@pytest.mark.parametrize("seed", first_fast(range(6)))
+def test_whatever_changes_meanwhile_is_listed(large: memory_s3.Server, seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(6):
+        names = sorted(name for name in large.objects if name.startswith("t/m/"))
+        for name in chance.sample(names, min(len(names), chance.choice([0, 1, 5, 40]))):
+            del large.objects[name]
+        for _ in range(chance.choice([0, 1, 12, 50])):
+            below = chance.choice(["", "0", "/x"])
+            large.objects[f"t/m/{chance.choice('abc')}-{chance.randrange(100):02}{below}"] = b""
+        names = [name[4:] for name in large.objects if name.startswith("t/m/")]
+        directories = {name.partition("/")[0] for name in names if "/" in name}
+        assert sorted(listed(large)[0]) == sorted([*directories, *(name for name in names if "/" not in name)])
+
+
+def test_pages_that_never_began_there_show_each_name_once(
+    large: memory_s3.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = listed(large)[0]
+    for starts in (["t/m/b", "t/m/a"], ["t/m/a-05"] * 3, ["zzz"], ["a"], ["t/m/a-05", "t/m/a-06"]):
+        monkeypatch.setattr(kept_contents, "page_starts", lambda _, starts=starts: starts)
+        assert listed(large)[0] == whole
+
+
+def test_a_directory_that_shrank_is_one_page_again(large: memory_s3.Server) -> None:
+    for name in [name for name in large.objects if name > "t/m/a-05"]:
+        del large.objects[name]
+    assert len(listed(large)[0]) == 6
+    assert listed(large) == ([f"a-{number:02}" for number in range(6)], [""])
+
+
+@pytest.mark.parametrize("answer", [HTML, EMPTY, b""])
+@pytest.mark.parametrize("at", range(PAGES))
+def test_no_page_that_is_none_ends_such_a_listing(
+    large: memory_s3.Server, monkeypatch: pytest.MonkeyPatch, answer: bytes, at: int
+) -> None:
+    """One answer is wrong, once: what is listed is still everything."""
+    listing_of, (whole, pages) = large._listed, listed(large)
+    wrong = sorted(pages)[at]
+    spoiled = list[str]()
+
+    def broken(asked: Mapping[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
+        if asked.get("start-after") == wrong and not spoiled:
+            spoiled.append(wrong)
+            return 200, [], answer
+        return listing_of(asked)
+
+    monkeypatch.setattr(large, "_listed", broken)
+    assert listed(large)[0] == whole
+    assert spoiled
+
+
 # answers that are no whole listings ----------------------------------------------------------------------------------
 
-HTML = b"<html><body>Log in first</body></html>"
 DENIED = b"<Error><Code>AccessDenied</Code><Message>You may not list this.</Message></Error>"
 
 
@@ -154,7 +201,6 @@ def test_each_page_is_asked_for_once(server: memory_s3.Server, beside: Sequence[
     assert len(server.taken()) == 5 + ("a-00/inner" in beside)
 
 
-EMPTY = b"<ListBucketResult><KeyCount>0</KeyCount><IsTruncated>false</IsTruncated></ListBucketResult>"
 TOKEN = re.compile(rb"<NextContinuationToken>.*?</NextContinuationToken>")
 
 
@@ -306,7 +352,7 @@ def test_pages_are_read_as_botocore_reads_them(
     pages = dict[bool, list[Any]]()
     for is_ours in (True, False):
         if not is_ours:
-            of = f"{s3_client.__name__} before-parse"
+            of = f"{listing.__name__} before-parse"
             client._fs.s3.meta.events.unregister("before-parse.s3.ListObjectsV2", unique_id=of)
         found = [client._page("t/", Delimiter=each, MaxKeys=1000) for each in ("", "/")]
         assert None not in found
