@@ -39,9 +39,11 @@ from core.storage.size_limits import DOCUMENT
 LOCAL = ("file", "local")
 S3 = ("s3", "s3a")
 GCS = ("gs", "gcs")
+OSS = ("oss",)
 HDFS = ("hdfs", "webhdfs")
 fsspec.register_implementation("webhdfs", "core.storage.web_hdfs.WebHdfs", clobber=True)
 fsspec.register_implementation("hdfs", "core.storage.native_hdfs.NativeHdfs", clobber=True)
+fsspec.register_implementation("oss", "core.storage.oss.Oss", clobber=True)
 _TRIES = 3  # to delete a test object
 _KEY = "snapscope-create"  # metadata of an object: which call created it
 _AZURE_KEY = _KEY.replace("-", "_")  # names of metadata are identifiers there
@@ -52,10 +54,11 @@ _UNKNOWN = ("NotImplemented", "501", "InvalidArgument", "InvalidRequest")  # ser
 class Guarantees:
     """What a kind of store promises.
 
-    `creates`: of two clients that create one name, one is refused. `lists`: a new object is listed at once. `tests`:
-    its servers differ, so `creates` is tested before each change. `renames`: no client's rename replaces a file unless
-    it asks for that. `compares`: it replaces or deletes an object only while that has the version that was read, unless
-    its server ignores the condition; elsewhere, a change by others between the read and the request is lost.
+    `creates`: of two clients that create one name, one is refused. `lists`: a listing has every object, also a new one,
+    or fails; some clients take one that is denied for empty. `tests`: its servers differ, so `creates` is tested before
+    each change. `renames`: no client's rename replaces a file unless it asks for that. `compares`: it replaces or
+    deletes an object only while that has the version that was read, unless its server ignores the condition; elsewhere,
+    a change by others between the read and the request is lost.
     """
 
     creates: bool = False
@@ -69,6 +72,7 @@ _TESTED = Guarantees(creates=True, lists=True, tests=True)
 _KINDS: Mapping[str, Guarantees] = {
     **dict.fromkeys((*LOCAL, "memory"), Guarantees(creates=True, lists=True)),
     **dict.fromkeys((*S3, *GCS, *AZURE), dataclasses.replace(_TESTED, compares=True)),
+    **dict.fromkeys(OSS, _TESTED),
     **dict.fromkeys(HDFS, dataclasses.replace(_TESTED, renames=True)),
 }
 
@@ -84,7 +88,7 @@ def is_absent(fs: Any, path: str) -> bool:
 
     Raises `Corrupt` if the listing is not answered by one, or by "not found" although the bucket can be listed."""
     protocol = protocol_of(fs)
-    if protocol not in (*S3, *GCS, *AZURE):
+    if protocol not in (*S3, *GCS, *AZURE, *OSS):
         return True
     bucket, _, key = path.partition("/")
     try:
@@ -111,6 +115,8 @@ def _has_any(fs: Any, protocol: str, bucket: str, prefix: str) -> bool:
     if protocol in S3:
         page = fs.call_s3("list_objects_v2", Bucket=bucket, Prefix=prefix, MaxKeys=1, **fs.req_kw)
         return bool(page.get("Contents") or page["IsTruncated"])
+    if protocol in OSS:
+        return bool(fs.has_any(bucket, prefix))
     if protocol in GCS:
         page = fs.call("GET", "b/{}/o", bucket, prefix=prefix, maxResults=1, json_out=True)
         if page.get("kind") != "storage#objects":
@@ -176,13 +182,6 @@ async def _of_azure(fs: Any, path: str, end: int) -> Versioned:
 
 
 _READ = {**dict.fromkeys(S3, _of_s3), **dict.fromkeys(GCS, _of_gcs), **dict.fromkeys(AZURE, _of_azure)}
-
-
-def can_delete(kind: type) -> bool:
-    """Return whether a class of file systems has its own implementation of deleting a file."""
-    bases = (fsspec.spec.AbstractFileSystem, fsspec.asyn.AsyncFileSystem)
-    ways = {name: [getattr(base, name, None) for base in bases] for name in ("rm_file", "_rm", "_rm_file")}
-    return any(getattr(kind, name, None) not in (*defaults, None) for name, defaults in ways.items())
 
 
 def create(fs: Any, protocol: str, path: str, data: bytes, read: Callable[[], bytes]) -> None:
@@ -315,7 +314,7 @@ def _if_unchanged(
 
 
 def _creator(fs: Any, protocol: str, path: str) -> str | None:
-    if protocol in S3:
+    if protocol in (*S3, *OSS):
         found = fs.metadata(path)
     else:
         found = fs.info(path).get("metadata") or {}
@@ -346,7 +345,11 @@ def probe(fs: Any, protocol: str, directory: str, read: Callable[[str], bytes]) 
             "This store replaced an object that was to be created only if its name is free. Two writers would "
             "overwrite each other's references there.",
             path=directory,
-            remedy="Update the server to one with conditional writes, or make this change with the table's own engine.",
+            remedy=message("OSS does so in buckets that keep versions. Make this change with the table's own engine.")
+            if protocol in OSS
+            else message(
+                "Update the server to one with conditional writes, or make this change with the table's own engine."
+            ),
         )
 
 
@@ -382,8 +385,9 @@ def _removed(fs: Any, path: str) -> Exception | None:
 def keeps_versions(fs: Any, protocol: str, path: str) -> bool | None:
     """Return whether the bucket keeps deleted objects for a time; None if it does not say. Raises any error."""
     bucket = path.partition("/")[0]
-    if protocol in S3:
-        status = fs.call_s3("get_bucket_versioning", Bucket=bucket).get("Status")
+    if protocol in (*S3, *OSS):
+        is_oss = protocol in OSS
+        status = fs.versioning(bucket) if is_oss else fs.call_s3("get_bucket_versioning", Bucket=bucket).get("Status")
         return None if status == "Suspended" else status == "Enabled"  # objects of before it was suspended are kept
     if protocol in GCS:
         found = fs.call("GET", "b/{}", bucket, json_out=True)

@@ -237,8 +237,8 @@ class Store:
         """Return what this kind of store does not support of the requested operations. The store is not accessed."""
         if creates and not self.guarantees.creates:
             return message("Files cannot be created exclusively on {protocol!r} stores.", protocol=self.protocol)
-        if deletes and not conditional.can_delete(type(self._fs)):
-            return message("Files cannot be deleted on {protocol!r} stores.", protocol=self.protocol)
+        if deletes and not self.guarantees.lists:
+            return message("It is not known whether {protocol!r} stores list everything.", protocol=self.protocol)
         return None
 
     @property

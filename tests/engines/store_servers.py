@@ -16,6 +16,7 @@ from pathlib import Path
 from tests.engines import hdfs_server, moto_server, s3_server, seaweedfs_server
 from tests.engines.java import Missing, kept
 from tests.engines.lines import last_words
+from tests.support import memory_oss
 from tests.support.ports import free_port
 
 LAKE = "lake"  # the bucket, or container
@@ -138,8 +139,14 @@ def webhdfs(directory: Path) -> Iterator[Server]:
         yield Server(f"http://{found.http}", f"webhdfs://{hdfs_server.USER}@{{host}}/lake", lambda _: {})
 
 
-KINDS = {"local": local, "s3": s3, "moto": moto, "seaweedfs": seaweedfs, "azure": azure, "gcs": gcs, "hdfs": hdfs,
-         "webhdfs": webhdfs}  # fmt: skip
+@contextmanager
+def oss(_: Path) -> Iterator[Server]:
+    with memory_oss.serving() as found:
+        yield Server(found.url, f"oss://{memory_oss.BUCKET}", lambda at: {"OSS_ENDPOINT": at})
+
+
+KINDS = {"local": local, "oss": oss, "s3": s3, "moto": moto, "seaweedfs": seaweedfs, "azure": azure, "gcs": gcs,
+         "hdfs": hdfs, "webhdfs": webhdfs}  # fmt: skip
 
 
 def _tool(name: str) -> str:

@@ -53,6 +53,7 @@ KEEP_ONE = Expire(retain_max=1, retain_min=1)
     params=[
         "local",
         "s3",
+        "oss",
         pytest.param("hdfs", marks=pytest.mark.hdfs),
         pytest.param("webhdfs", marks=pytest.mark.hdfs),
         pytest.param("azure", marks=pytest.mark.azurite),
@@ -125,7 +126,7 @@ def _below(store: Store, below: str) -> dict[str, bytes]:
 def test_tags_that_a_store_does_not_list_are_not_taken_for_none(
     proxy: Proxy, place: str, tmp_path: Path, answer: Any
 ) -> None:
-    if not place.startswith(("gs:", "abfs:", "s3:")) or (answer != 404 and not place.startswith("gs:")):
+    if not place.startswith(("gs:", "abfs:", "s3:", "oss:")) or (answer != 404 and not place.startswith("gs:")):
         assert Store(place).ls_if_there("nowhere") == []  # there, a missing directory is answered so
         return
     four_commits(tmp_path / "t")
@@ -388,7 +389,7 @@ def test_a_commit_where_every_engine_creates_snapshots_exclusively(place: str, t
     four_commits(tmp_path / "t")
     before = content(uploaded(tmp_path / "t", place))
     table = open_table(place)
-    if place.startswith(("s3:", "abfs:", "gs:")):
+    if place.startswith(("s3:", "abfs:", "gs:", "oss:")):
         with pytest.raises(Unsupported, match="committed by another engine"):
             apply(table, table.preview(Truncate(), ground.LATE_MS), settle_s=0)
         assert content(place) == before
