@@ -49,9 +49,15 @@ def identified(file: StoredFile, wanted: Sequence[IcebergField], names: Mapping[
     """The file's columns, with ids."""
     if has_ids(file.schema):
         return file.schema
-    if names is None and file.form == "parquet":
+    if is_by_place(file, names):
         return pa.schema([_with_id(each, number) for number, each in enumerate(file.schema, 1)])
     return pa.schema(_applied(file.schema, _of(wanted) if names is None else names))
+
+
+def is_by_place(file: StoredFile, names: Mapping[str, MappedName] | None) -> bool:
+    """Whether the file's columns are matched by their place. A partition's value then comes before a file's column,
+    which is another one if the file was written without those that partition it."""
+    return names is None and file.form == "parquet" and not has_ids(file.schema)
 
 
 def _named(given: Any) -> dict[str, MappedName]:

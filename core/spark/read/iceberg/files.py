@@ -87,7 +87,8 @@ def read(
     try:
         with stored_files.opened(_source(place, path), path, BATCH_ROWS) as file:
             schema = field_ids.identified(file, wanted, names)
-            ways = [convert.way(schema, each.id) for each in wanted]
+            parted = (constants or {}) if field_ids.is_by_place(file, names) else {}
+            ways = [None if f"{each.id}" in parted else convert.way(schema, each.id) for each in wanted]
             for each, way in zip(wanted, ways, strict=True):
                 if way is None and constants is None:
                     raise Unsupported(

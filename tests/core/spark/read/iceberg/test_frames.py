@@ -559,6 +559,15 @@ def test_a_file_without_ids_and_without_a_mapping(table: Written, form: str, v: 
     assert rows(table) == [{"id": 1, "v": v}]
 
 
+def test_a_partition_value_comes_before_a_column_matched_by_its_place(tmp_path: Path) -> None:
+    """Hive and Dremio leave partition columns out of files, so the file's first column is matched with one of them."""
+    spec = [{"name": "p", "transform": "identity", "source-id": 1, "field-id": 1000, "avro": "string"}]
+    table = Written(tmp_path / "t", [(1, "p", "string"), (2, "a", "long"), (3, "b", "long")], spec)
+    for own in (pa.table({"a": ["not p"], "b": [1]}), pa.table({"a": [0], "b": [1]})):
+        table.commit(table.file(own, 0, ids=False, partition={1000: "x"}))
+    assert rows(table) == [{"p": "x", "a": 1, "b": None}] * 2
+
+
 def test_a_name_mapping_that_is_none(tmp_path: Path) -> None:
     table = Written(tmp_path / "t", IDS, properties={"schema.name-mapping.default": '[{"field-id": "1"}]'})
     table.commit(some(table, 1))
