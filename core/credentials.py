@@ -17,7 +17,9 @@ from core.messages import message
 
 _SIGNED = re.compile(r"""(?i)(\b(?:sig|signature|x-amz-(?:signature|credential|security-token))=)[^&\s"']+""")
 _USERS = re.compile(r"://[^\s/@:]*:(?!\d+/)[^\s@]*@")  # not a port
-_IN_QUERIES = re.compile(r"""(?i)([?&;][\w.-]*(?:token|key|secret|passw|pwd|credential|sig|user)[\w.-]*=)[^&;\s"']+""")
+_IN_QUERIES = re.compile(
+    r"""(?i)([?&;][\w.-]*(?:token|key|secret|passw|pwd|credential|delegation|sig|user)[\w.-]*=)[^&;\s"']+"""
+)
 _IN_ADDRESSES = re.compile(r"""(?i)([(,][\w.-]*(?:token|secret|passw|pwd|credential)[\w.-]*=)[^,)\s"']+""")
 _SHORTEST = 4  # characters of a secret that is looked for in messages; a shorter one would blank out other text
 _lock = threading.Lock()

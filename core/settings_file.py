@@ -27,6 +27,7 @@ from core.errors import Corrupt, Invalid, NotFound, SnapscopeError
 from core.messages import message
 from core.paths import OTHERS, config_file
 from core.spark_catalogs import SparkCatalogs
+from core.spark_settings import as_text
 from core.units import nearest
 from core.urls import plain, typed_path
 
@@ -34,7 +35,9 @@ MOST_BYTES = 1 << 20
 OF_CATALOGS = "paimon://"
 """How the name of a table in a catalog of this file begins; Iceberg's catalogs are in pyiceberg's configuration."""
 WAREHOUSE, CATALOG = "warehouse", "catalog"
-SECRETS = ("secret-key", "session-token", "account-key", "sas-token", "connection-string", "token", "password")
+SECRETS = (
+    "secret-key", "session-token", "account-key", "sas-token", "connection-string", "token", "password", "delegation",
+)  # fmt: skip
 _REFERENCES = ("env", "file")
 _TEXTS = ("endpoint", "region", "profile", "access-key", "account", "credentials-file")
 _FLAGS = ("path-style", "anonymous", "lock-enabled", "data-token-enabled")
@@ -44,8 +47,11 @@ STORES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("gs", "gcs"), ("endpoint", "anonymous", "credentials-file")),
     **dict.fromkeys(("abfs", "abfss", "az"), ("account", "account-key", "sas-token", "connection-string", "anonymous")),
     "oss": _KEYS,
+    "hdfs": (),
+    "webhdfs": ("user", "delegation"),
 }
-"""The options that a store takes, by the protocol of its locations."""
+"""The options that a store takes, by the protocol of its locations; HDFS also those of Hadoop."""
+_HDFS, _OF_HADOOP = ("hdfs", "webhdfs"), ("dfs", "hadoop")
 _OF_ANY = ("location", "price-per-gb-month", "currency")
 CATALOGS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "paimon-jdbc": (("uri", "warehouse"), ("catalog-key", "lock-enabled", "user", "password")),
@@ -230,6 +236,17 @@ def parsed(content: bytes, path: str, status: os.stat_result) -> SettingsFile:
     return SettingsFile(path, warehouses, catalogs)
 
 
+def _flat(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with each of Hadoop's under its whole name: TOML takes `dfs.nameservices` for a table `dfs`."""
+    flat = dict[str, Any]()
+    for key, value in found.items():
+        if isinstance(value, dict) and key.partition(".")[0] in _OF_HADOOP:
+            flat |= _flat({f"{key}.{name}": each for name, each in value.items()})
+        else:
+            flat[key] = as_text(value) if "." in key and isinstance(value, bool | int) else value
+    return flat
+
+
 def _position(error: ValueError) -> str:
     found = re.search(r"\(at [^()]*\)$", str(error))
     return message("there is a mistake {where}", where=found[0][1:-1]) if found else message("it is not UTF-8 text")
@@ -275,7 +292,9 @@ class _Form:
         where = f"{WAREHOUSE}.{name}."
         place = self._location(f"{where}location", found.get("location"))
         protocol = place.partition("://")[0] if "://" in place else ""
-        taken = STORES.get(protocol, ())
+        found = _flat(found) if protocol in _HDFS else found
+        of_hadoop = [key for key in found if protocol in _HDFS and key.partition(".")[0] in _OF_HADOOP]
+        taken = (*STORES.get(protocol, ()), *of_hadoop)
         everywhere = {key for keys in STORES.values() for key in keys}
         for key in found:
             if key in everywhere and key not in (*_OF_ANY, *taken):

@@ -287,7 +287,7 @@ def test_the_pure_core_is_pure() -> None:
 
 
 def test_only_the_store_knows_file_systems() -> None:
-    names = ("store", "s3/connection", "conditional", "file_systems", "web_hdfs", "oss")
+    names = ("store", "s3/connection", "conditional", "file_systems", "hdfs/web", "hdfs/native", "oss")
     doors = [f"core/storage/{name}.py" for name in names]
     others = [path for path in SOURCES if relative(path) not in doors]
     assert complaints(file_system_outside_the_store, others) == []

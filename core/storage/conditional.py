@@ -22,7 +22,7 @@ import fsspec.asyn
 
 from core.errors import Conflict, Corrupt, NotFound, SnapscopeError, Unsupported
 from core.messages import both, message
-from core.storage import by_renaming, file_systems
+from core.storage import file_systems
 from core.storage.file_systems import (
     AZURE,
     Versioned,
@@ -34,6 +34,7 @@ from core.storage.file_systems import (
     unwritable,
     version_of,
 )
+from core.storage.hdfs import by_renaming
 from core.storage.size_limits import DOCUMENT
 
 LOCAL = ("file", "local")
@@ -41,8 +42,8 @@ S3 = ("s3", "s3a")
 GCS = ("gs", "gcs")
 OSS = ("oss",)
 HDFS = ("hdfs", "webhdfs")
-fsspec.register_implementation("webhdfs", "core.storage.web_hdfs.WebHdfs", clobber=True)
-fsspec.register_implementation("hdfs", "core.storage.native_hdfs.NativeHdfs", clobber=True)
+fsspec.register_implementation("webhdfs", "core.storage.hdfs.web.WebHdfs", clobber=True)
+fsspec.register_implementation("hdfs", "core.storage.hdfs.native.NativeHdfs", clobber=True)
 fsspec.register_implementation("oss", "core.storage.oss.Oss", clobber=True)
 _TRIES = 3  # to delete a test object
 _KEY = "snapscope-create"  # metadata of an object: which call created it

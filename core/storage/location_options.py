@@ -17,7 +17,7 @@ from core.units import is_true
 from core.urls import plain
 
 _known: dict[str, Mapping[str, Any]] = {}
-_OPTIONS = {  # of the settings file, as fsspec's packages call them
+_OPTIONS = {  # of the settings file, as fsspec's packages call them; Hadoop's have their own names
     "endpoint": "endpoint_url",
     "profile": "profile",
     "access-key": "key",
@@ -28,6 +28,7 @@ _OPTIONS = {  # of the settings file, as fsspec's packages call them
     "sas-token": "sas_token",
     "connection-string": "connection_string",
     "credentials-file": "token",
+    "delegation": "token",
 }
 _OF_S3 = {
     "s3.access-key-id": "key",
@@ -69,7 +70,7 @@ def of_settings(named: NamedWarehouse) -> dict[str, Any]:
             case "endpoint" if protocol == "oss":
                 found["endpoint"] = value
             case _:
-                found[_OPTIONS[key]] = value.value() if isinstance(value, Secret) else value
+                found[_OPTIONS.get(key, key)] = value.value() if isinstance(value, Secret) else value
     return found
 
 

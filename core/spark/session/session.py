@@ -33,6 +33,7 @@ from core.paths import private, state_dir
 from core.spark.session import cluster, connect, gateway
 from core.spark.session.java import JavaFound, java_home
 from core.spark.session.task_errors import error_text
+from core.storage.hdfs import hadoop_settings
 
 __all__ = [
     "LOCKED",
@@ -274,6 +275,7 @@ def _complete(requested: Mapping[str, str]) -> dict[str, str]:
         # Listing files as a Spark job takes up to 10,000 tasks: 34 s for 10,000 files, 2 s without.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
     }
+    defaults |= hadoop_settings.for_spark()
     requested = {name: value for name, value in requested.items() if name != connect.ADDRESS}
     if gateway.is_local(defaults | requested):
         defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

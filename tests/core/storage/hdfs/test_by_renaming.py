@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.storage import by_renaming
+from core.storage.hdfs import by_renaming
 
 
 class Renames:
@@ -14,6 +14,7 @@ class Renames:
 
     def __init__(self, fails: dict[str, str]) -> None:
         self.files: dict[str, bytes] = {}
+        self.times: dict[str, int] = {}
         self.fails = fails
 
     def _does(self, what: str, effect: Any) -> None:
@@ -27,6 +28,7 @@ class Renames:
     def pipe_file(self, path: str, data: bytes, mode: str) -> None:
         assert mode == "create"
         assert path not in self.files
+        self.times[path] = len(self.times) + 1
         self._does("write", lambda: self.files.__setitem__(path, data))
 
     def rename(self, old: str, new: str, *, replace: bool) -> None:
@@ -34,16 +36,20 @@ class Renames:
             raise FileNotFoundError(old)
         if new in self.files and not replace:
             raise FileExistsError(new)
-        self._does("rename", lambda: self.files.__setitem__(new, self.files.pop(old)))
+        self._does("rename", lambda: self.move(old, new))
+
+    def move(self, old: str, new: str) -> None:
+        self.files[new], self.times[new] = self.files.pop(old), self.times.pop(old)
 
     def rm_file(self, path: str) -> None:
         if path not in self.files:
             raise FileNotFoundError(path)
         self._does("delete", lambda: self.files.pop(path))
 
-    def info(self, path: str) -> None:
+    def info(self, path: str) -> dict[str, Any]:
         if path not in self.files:
             raise FileNotFoundError(path)
+        return {"size": len(self.files[path]), "mtime": self.times.get(path)}
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -93,3 +99,25 @@ def test_a_store_that_does_not_answer_the_deletion_either_is_an_error() -> None:
     with pytest.raises(OSError, match="reset"):
         by_renaming.create(fs, "/t/tag-v", b"ours")
     assert "/t/tag-v" not in fs.files
+
+
+def test_a_lost_answer_to_tidying_up_does_not_make_a_taken_name_ours() -> None:
+    fs = Renames({"delete": "after"})
+    fs.files["/t/tag-v"] = b"same"
+    with pytest.raises(FileExistsError):
+        by_renaming.create(fs, "/t/tag-v", b"same")
+    assert fs.files == {"/t/tag-v": b"same"}
+
+
+def test_a_rename_that_comes_just_before_the_deletion_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer was lost, the temporary file is still there, and the NameNode renames it before it deletes."""
+    fs = Renames({"rename": "before"})
+    own = fs.rm_file
+
+    def removes(path: str) -> None:
+        fs.move(path, "/t/tag-v")
+        own(path)
+
+    monkeypatch.setattr(fs, "rm_file", removes)
+    by_renaming.create(fs, "/t/tag-v", b"ours")
+    assert fs.files == {"/t/tag-v": b"ours"}
