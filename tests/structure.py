@@ -40,11 +40,11 @@ OF_OTHERS = {
     ("core/spark/session/cluster.py", ". Check driver logs"),
     ("core/spark/query/bisect.py", " Did you mean"),
     ("core/spark/session/gateway.py", 'Exception in thread "main"'),
+    ("core/storage/hdfs/refusals.py", "RPC listener disconnected"),
     ("core/demo/stories.py", "in cents"),
     ("core/demo/stories.py", "rolled back"),
 }
-"""English texts from Spark and Java, where no class or error code identifies an error, and names that contain a
-space."""
+"""English texts of Spark, Java and clients, where no class or code identifies an error, and names with a space."""
 
 
 @cache

@@ -73,6 +73,24 @@ def running_pair(directory: Path) -> Iterator[Pair]:
         yield Pair(nodes, server)
 
 
+@dataclass(frozen=True)
+class Secure:
+    """A NameNode that asks for Kerberos. The settings of Kerberos, a ticket of the user, and his delegation token."""
+
+    node: Hdfs
+    kerberos: Path
+    ticket: Path
+    token: str
+
+
+@contextmanager
+def running_secure(directory: Path) -> Iterator[Secure]:
+    """As `running`, with a key distribution center, and encrypted connections to both kinds of nodes."""
+    with _cluster(directory, "--kerberos") as (_, nodes):
+        home = directory / "hdfs"
+        yield Secure(nodes[0], home / "krb5.conf", home / "ticket", (home / "token").read_text())
+
+
 @contextmanager
 def _cluster(directory: Path, *more: str) -> Iterator[tuple[subprocess.Popen[str], tuple[Hdfs, ...]]]:
     java, _ = find_java()

@@ -22,7 +22,6 @@ from core.errors import Invalid
 from core.messages import message
 
 RPC, HTTP, HTTPS = (f"dfs.namenode.{kind}-address" for kind in ("rpc", "http", "https"))
-SECURITY = "hadoop.security.authentication"
 _OF_HDFS = "dfs."
 _HADOOP = (_OF_HDFS, "hadoop.")
 _NAMESERVICES = "dfs.nameservices"

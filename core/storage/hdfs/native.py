@@ -26,6 +26,7 @@ class NativeHdfs(HdfsFileSystem):
         self.host, self.port = host, port
         address, known = hadoop_settings.of_client(host, port, settings)
         self.place = address.removeprefix("hdfs://")
+        self.is_kerberos = known.get(refusals.SECURITY, "simple") != "simple"
         self.client = Client(address, known)
 
     @staticmethod
@@ -40,30 +41,32 @@ class NativeHdfs(HdfsFileSystem):
         return f"/{path.split('://', 1)[1].partition('/')[2]}" if "://" in path else path or cls.root_marker
 
     @contextmanager
-    def _asking(self, path: str) -> Iterator[None]:
-        """Say what a failure means where the client's words do not."""
+    def _asking(self, path: str, *, reads: bool = False) -> Iterator[None]:
+        """Say what a failure means where the client's words do not. An answer to a write may just be lost."""
         try:
             yield
         except (OSError, RuntimeError) as error:
-            if (refusal := refusals.of_client(error, self.place, path)) is not None:
+            if (refusal := refusals.of_client(
+                error, self.place, path, is_kerberos=self.is_kerberos or not reads
+            )) is not None:  # fmt: skip
                 raise refusal from error
             raise
 
     def ls(self, path: str, detail: bool = True, **more: Any) -> list[Any]:
-        with self._asking(path):
+        with self._asking(path, reads=True):
             found: list[Any] = super().ls(path, detail=True, **more)
         for each in found:
             each["mtime"] = each["modification_time"] / 1000
         return found if detail else [each["name"] for each in found]
 
     def info(self, path: str, **more: Any) -> dict[str, Any]:
-        with self._asking(path):
+        with self._asking(path, reads=True):
             found: dict[str, Any] = super().info(path, **more)
         return found | {"mtime": found["modification_time"] / 1000}
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **more: Any) -> bytes:
         try:
-            with self._asking(path):
+            with self._asking(path, reads=True):
                 reader = self.client.read(path)
                 begin = min(start or 0, len(reader))  # beyond the end, the client ends the process
                 stop = len(reader) if end is None else min(end, len(reader))

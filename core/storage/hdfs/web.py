@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,6 +24,8 @@ from core.storage.hdfs import hadoop_settings, refusals
 _CONNECTIONS = 64  # kept open to a host; as many as a read has threads
 _CONNECT_S = 5.0  # a machine that is off does not answer at all
 _PAUSES_S = (0.0, 1.0, 2.0, 4.0, 8.0, 15.0)  # before all NameNodes are asked again; in these, a standby becomes active
+_SPNEGO = "requests-kerberos"
+_NO_USER = "SecurityException"  # of a server that takes tokens only, or whose token has expired
 _NOT_NOW = ("StandbyException", "RetriableException")
 
 
@@ -37,6 +40,10 @@ class WebHdfs(WebHDFS):  # type: ignore[misc]  # fsspec has no types
         settings = hadoop_settings.read(own)
         kind = hadoop_settings.HTTPS if use_https else hadoop_settings.HTTP
         self.addresses = [] if port else list(hadoop_settings.nodes(settings, host, kind).values())
+        is_kerberos = settings.get(refusals.SECURITY) == "kerberos" and not rest.get("token")
+        self._lacks = _SPNEGO if is_kerberos and find_spec(_SPNEGO.replace("-", "_")) is None else None
+        if is_kerberos and not self._lacks:
+            rest = {name: value for name, value in rest.items() if name != "user"} | {"kerberos": True}
         first, _, its_port = self.addresses[0].rpartition(":") if self.addresses else (host, "", port)
         given = {"port": its_port} if its_port else {}
         super().__init__(first, use_https=use_https, **given, **rest)
@@ -44,7 +51,7 @@ class WebHdfs(WebHDFS):  # type: ignore[misc]  # fsspec has no types
 
     def _connect(self) -> None:
         super()._connect()
-        self.session.hooks["response"].append(_refuse_standby)
+        self.session.hooks["response"] += [_refuse_standby, self._refuse_stranger]
         for scheme in ("http://", "https://"):
             self.session.mount(scheme, _Adapter(pool_maxsize=_CONNECTIONS))
 
@@ -67,6 +74,13 @@ class WebHdfs(WebHDFS):  # type: ignore[misc]  # fsspec has no types
             return super()._call(op, method, path, **more)
         except _NotActive as error:
             raise refusals.no_active(self.place, path or "") from error
+
+    def _refuse_stranger(self, answer: requests.Response, **_: Any) -> None:
+        """Raise for an answer that asks who we are, unless Kerberos is about to tell."""
+        is_asked = answer.status_code == requests.codes.unauthorized and not self.kerb
+        if is_asked or _exception(answer).get("exception") == _NO_USER:
+            answer.close()
+            raise refusals.not_identified(self.place, "", self._lacks)
 
     def _leave(self, url: str) -> None:
         """Ask another NameNode from now on, unless another thread has decided that already."""
@@ -144,6 +158,8 @@ def _refuse_standby(answer: requests.Response, **_: Any) -> None:
 
 def _exception(answer: requests.Response) -> Mapping[str, Any]:
     """Return what an answer says of a failure; empty if it is not one of Hadoop's."""
+    if answer.ok:
+        return {}
     try:
         found: Mapping[str, Any] = answer.json()["RemoteException"]
     except (ValueError, KeyError, TypeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,11 +29,11 @@ class Node(BaseHTTPRequestHandler):
         self.asked.append(self.command)
         does = self.does.pop(0) if self.does else "answer"
         if does == "drop":
-            self.connection.close()
+            self.connection.shutdown(socket.SHUT_RDWR)
             return
-        standby = {"RemoteException": {"exception": "StandbyException", "message": "not here"}}
-        body = json.dumps(standby if does == "standby" else {"boolean": True, **STATUS}).encode()
-        self.send_response(403 if does == "standby" else 200)
+        refused = {"RemoteException": {"exception": does, "message": "not here"}}
+        body = json.dumps({"boolean": True, **STATUS} if does == "answer" else refused).encode()
+        self.send_response({"answer": 200, "AuthenticationException": 401}.get(does, 403))
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -64,7 +65,7 @@ def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[type[
 
 
 def test_the_other_name_node_is_asked_and_then_remains(pair: list[type[Node]]) -> None:
-    pair[0].does[:] = ["standby"]
+    pair[0].does[:] = ["StandbyException"]
     store = Store("webhdfs://Ns/lake")
     assert store.size("a") == store.size("b") == 3
     assert (len(pair[0].asked), len(pair[1].asked)) == (1, 2)
@@ -83,6 +84,14 @@ def test_a_read_whose_answer_is_lost_is_repeated_and_a_write_is_not(pair: list[t
 
 def test_no_active_name_node_is_an_error(pair: list[type[Node]]) -> None:
     for each in pair:
-        each.does[:] = ["standby"] * 9
+        each.does[:] = ["StandbyException"] * 9
     with pytest.raises(Corrupt, match="No NameNode of Ns is active"):
         Store("webhdfs://Ns/lake").size("a")
+
+
+@pytest.mark.parametrize("exception", ["SecurityException", "AuthenticationException"])
+def test_a_name_node_that_asks_who_we_are_is_asked_once(pair: list[type[Node]], exception: str) -> None:
+    pair[0].does[:] = [exception]
+    with pytest.raises(Corrupt, match="asks for Kerberos over HTTP"):
+        Store("webhdfs://Ns/lake").size("a")
+    assert len(pair[0].asked) + len(pair[1].asked) == 1
