@@ -25,6 +25,7 @@ from core.formats.iceberg.write import commit as commits
 from core.model.actions import Change, CreateTag, DeleteTags, Expire, RenameTag, ReplaceTag, Rollback
 from core.storage.store import Store
 from core.table import Table, open_table
+from tests.support.depth import moments
 from tests.support.execution.dying import Death, Life, MortalJournal, MortalStore
 from tests.support.execution.ground import while_settling
 from tests.support.execution.iceberg_ground import LATE_MS
@@ -82,7 +83,7 @@ def test_cut_off_before_every_effect(lake: Lake, name: str, monkeypatch: pytest.
     lives.append(Life())
     apply(table, table.preview(change, LATE_MS), settle_s=0, journal=journal)
     end = told(lake), lake.files()
-    for left in range(1_000):
+    for left in moments():
         life = Life()
         lives.append(life)
         table, journal = stage.fresh(life)
