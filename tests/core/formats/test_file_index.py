@@ -73,7 +73,7 @@ def check(location: str, *, changelogs: bool = False) -> None:
 
 
 @pytest.mark.slow
-@tries(40)
+@tries(20)
 @given(st.lists(STEP, min_size=1, max_size=20), FORMATS, st.booleans())
 def test_after_every_step_a_paimon_table_is_what_reading_all_anew_gives(
     steps: list[tuple[str, int, int]], forms: list[str], changelogs: bool
