@@ -96,10 +96,9 @@ class Deletes:
 
     def described(self, row: Entry, vector: Entry | None) -> dict[str, Any]:
         """Describe one data file for a task. `constants`: values of columns that come from its partition."""
-        values = dict(row["scope"][1])
         sources = self._identity(row["spec_id"])
         texts = dict(parted(row["partition"]))
-        constants = {str(source): texts.get(id) for id, source in sources.items() if id in values}
+        constants = {str(source): texts.get(id) for id, source in sources.items()}
         own = {
             "path": row["file"],
             "name": row["path"],

@@ -568,6 +568,18 @@ def test_a_partition_value_comes_before_a_column_matched_by_its_place(tmp_path: 
     assert rows(table) == [{"p": "x", "a": 1, "b": None}] * 2
 
 
+def test_a_partition_value_that_the_manifest_leaves_out_is_null(tmp_path: Path) -> None:
+    """Dremio writes records of partitions without fields that were added later."""
+    spec = [{"name": "p", "transform": "identity", "source-id": 1, "field-id": 1000, "avro": "string"},
+            {"name": "q", "transform": "identity", "source-id": 2, "field-id": 1001, "avro": "string"}]  # fmt: skip
+    table = Written(tmp_path / "t", [(1, "p", "string"), (2, "q", "string"), (3, "a", "long")], spec[:1])
+    own = pa.table({"a": [1], "b": [2]})
+    table.commit(table.file(own, 0, ids=False, partition={1000: "x"}))
+    table.specs[0]["fields"] = spec
+    table.publish()
+    assert rows(table) == [{"p": "x", "q": None, "a": None}]
+
+
 def test_a_name_mapping_that_is_none(tmp_path: Path) -> None:
     table = Written(tmp_path / "t", IDS, properties={"schema.name-mapping.default": '[{"field-id": "1"}]'})
     table.commit(some(table, 1))
