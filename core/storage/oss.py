@@ -7,6 +7,7 @@ versions, or once did) and GetObject (`x-oss-range-behavior`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from core.storage.file_systems import no_listing
 
 _META = "x-oss-meta-"
 _PAGE = 1000
+_CREDENTIALS = {"key": "OSS_ACCESS_KEY_ID", "secret": "OSS_ACCESS_KEY_SECRET", "token": "OSS_SESSION_TOKEN"}
 _CONNECTIONS = 64  # kept open; as many as a read has threads
 
 
@@ -26,6 +28,10 @@ class Oss(OSSFileSystem):  # type: ignore[misc]  # ossfs has no types
     root_marker = ""
 
     def __init__(self, **options: Any) -> None:
+        """Options are those of ossfs. Without a key, it comes from the variables of Alibaba Cloud's own clients."""
+        if not options.get("key"):
+            named = ((option, os.environ.get(variable)) for option, variable in _CREDENTIALS.items())
+            options |= {option: value for option, value in named if value}
         super().__init__(**options)
         self._session = Session(pool_size=_CONNECTIONS)
 

@@ -27,12 +27,13 @@ _META = "x-oss-meta-"
 class Server(ThreadingHTTPServer):
     """Holds objects, and their metadata by header, by key. `versioning`: "Enabled", "Suspended" or nothing.
 
-    `denied`: prefixes whose listing is not allowed."""
+    `denied`: prefixes whose listing is not allowed. `signed`: who signed requests, and with which token."""
 
     objects: dict[str, bytes] = field(default_factory=dict)
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
     versioning: str = ""
     denied: tuple[str, ...] = ()
+    signed: set[tuple[str, str]] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -138,6 +139,8 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(status, body.encode(), {})
 
     def answer(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+        signer = self.headers.get("Authorization", "").partition(":")[0]
+        self.server.signed.add((signer, self.headers.get("x-oss-security-token", "")))
         self.send_response(status)
         for name, text in headers.items():
             self.send_header(name, text)

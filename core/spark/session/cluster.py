@@ -26,7 +26,7 @@ _SENT = (  # variables by which stores' clients find credentials, and our own ti
     *(f"AWS_{name}" for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN", "REGION", "DEFAULT_REGION")),
     *(f"AWS_{name}" for name in ("ENDPOINT_URL", "ENDPOINT_URL_S3")),
     *(f"AZURE_STORAGE_{name}" for name in ("ACCOUNT_NAME", "ACCOUNT_KEY", "SAS_TOKEN", "CONNECTION_STRING")),
-    *("OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET", "OSS_ENDPOINT", "SNAPSCOPE_READ_TIMEOUT"),
+    *("OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET", "OSS_SESSION_TOKEN", "OSS_ENDPOINT", "SNAPSCOPE_READ_TIMEOUT"),
 )
 _SET = """
 import os

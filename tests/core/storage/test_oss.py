@@ -30,6 +30,22 @@ def test_a_range_that_ends_after_the_object_is_its_end(server: memory_oss.Server
     assert store.read("a") == b"0123456789"
 
 
+@pytest.mark.parametrize("token", ["", "marker-token"])
+def test_credentials_come_from_the_variables_unless_they_are_given(
+    server: memory_oss.Server, monkeypatch: pytest.MonkeyPatch, token: str
+) -> None:
+    assert Store(PLACE).ls_if_there("") == []
+    assert server.signed == {("", "")}
+    for name, value in (("ACCESS_KEY_ID", "me"), ("ACCESS_KEY_SECRET", "s"), ("SESSION_TOKEN", token)):
+        monkeypatch.setenv(f"OSS_{name}", value)
+    server.signed.clear()
+    Store(PLACE).ls_if_there("")
+    assert server.signed == {("OSS me", token)}
+    server.signed.clear()
+    Store(PLACE, {"key": "given", "secret": "s"}).ls_if_there("")
+    assert server.signed == {("OSS given", "")}
+
+
 def test_an_empty_object_is_read(server: memory_oss.Server) -> None:
     server.objects["t/a"] = b""
     assert Store(PLACE).read("a") == b""
