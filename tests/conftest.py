@@ -224,13 +224,11 @@ def is_long(item: pytest.Item) -> bool:
     return not {"slow", *KINDS}.isdisjoint(item.keywords)
 
 
-MEASURED = pytest.StashKey[bool]()
-
-
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool | None, bool | None]:
-    """Measure coverage of the first case of each fast test only: tracing makes Python half as slow again."""
-    measuring = None if item.stash.get(MEASURED, False) else coverage.Coverage.current()
+    """Measure coverage of fast tests only: tracing makes Python a quarter slower, and the long tests take most of a
+    run."""
+    measuring = coverage.Coverage.current() if is_long(item) else None
     if measuring is None:
         return (yield)
     measuring.stop()
@@ -302,9 +300,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("spark")
     yield  # here pytest selects by markers and names
     run = chosen(items)
-    firsts = {item.nodeid.partition("[")[0]: item for item in reversed(items) if item in run}
-    for item in firsts.values():
-        item.stash[MEASURED] = not is_long(item)
     if rest := [item for item in items if item not in run]:
         items[:] = [item for item in items if item in run]
         config.hook.pytest_deselected(items=rest)
